@@ -1,0 +1,2 @@
+//! The phyxel program.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Scene files, mesh files, frames and checkpoints for the phyxel engine.

@@ -1,0 +1,4 @@
+//! phyxel: point-based simulation of deformable matter.
+
+pub mod geometry;
+pub mod math;
