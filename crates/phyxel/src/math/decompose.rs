@@ -173,8 +173,9 @@ mod tests {
         all
     }
 
-    fn to_nalgebra(m: Mat3) -> nalgebra::Matrix3<Real> {
-        nalgebra::Matrix3::from_column_slice(&m.to_cols_array())
+    /// Of dynamic size: nalgebra's closed forms for 3×3 lose small singular values to round-off.
+    fn to_nalgebra(m: Mat3) -> nalgebra::DMatrix<Real> {
+        nalgebra::DMatrix::from_column_slice(3, 3, &m.to_cols_array())
     }
 
     fn assert_rotation(m: Mat3) {

@@ -5,6 +5,8 @@ mod bonds;
 pub mod brute_force;
 mod grid;
 mod lists;
+#[cfg(test)]
+mod tests;
 
 pub use bonds::Bonds;
 pub use grid::Grid;

@@ -12,6 +12,8 @@
 mod params;
 mod prepare;
 mod stability;
+#[cfg(test)]
+mod tests;
 
 pub use params::{Params, Support, VolumeRule};
 
