@@ -103,7 +103,8 @@ fn missing_referent(kind: &str, name: &str, known: &[&str], span: Range<usize>) 
     let problem = Problem::new(span, format!("there is no {kind} `{name}`"));
     Some(match nearest(name, known.iter().copied()) {
         Some(near) => problem.with_help(format!("did you mean `{near}`?")),
-        None if known.is_empty() => problem.with_help(format!("the scene has no {kind}")),
+        // Those that there are may be nameless by another problem.
+        None if known.is_empty() => problem,
         None => problem.with_help(format!("there is {}", listed(known.iter().copied(), "and"))),
     })
 }

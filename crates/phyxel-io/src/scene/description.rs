@@ -13,13 +13,13 @@ pub struct Scene {
     pub title: Option<String>,
     /// Method of the bodies that name none; absent when every body names its own.
     pub method: Option<String>,
-    /// Simulated time [s].
+    /// Simulated time, in s.
     pub duration: f64,
-    /// Frames per simulated second [1/s].
+    /// Frames per simulated second, in 1/s.
     pub frame_rate: f64,
-    /// Acceleration by gravity [m/s²].
+    /// Acceleration by gravity, in m/s².
     pub gravity: Vec3,
-    /// Largest time step [s]; `None` leaves it to the method.
+    /// Largest time step, in s; `None` leaves it to the method.
     pub time_step: Option<f64>,
     /// Settings of the methods.
     pub methods: MethodSettings,
@@ -65,7 +65,7 @@ pub struct ReferenceSettings {
     pub volume_rule: VolumeRule,
     /// Strength of the stabilisation, as a share of Young's modulus.
     pub stabilization: f64,
-    /// Stiffness of the volume-conserving force [Pa].
+    /// Stiffness of the volume-conserving force, in Pa.
     pub volume_stiffness: f64,
     /// Strength of the guard against inversion, as a multiple of Young's modulus.
     pub inversion_guard: f64,
@@ -87,13 +87,13 @@ pub enum VolumeRule {
 pub struct Material {
     /// Name in the file.
     pub name: String,
-    /// Mass per volume at rest [kg/m³].
+    /// Mass per volume at rest, in kg/m³.
     pub density: Varying,
-    /// Young's modulus [Pa].
+    /// Young's modulus, in Pa.
     pub youngs_modulus: Varying,
     /// Poisson's ratio.
     pub poisson_ratio: Varying,
-    /// Shear viscosity [Pa·s].
+    /// Shear viscosity, in Pa·s.
     pub viscosity: Varying,
 }
 
@@ -127,65 +127,65 @@ pub enum Varying {
 pub enum Shape {
     /// Sides along the axes.
     Box {
-        /// Centre [m]; the origin if the box was given by its size.
+        /// Centre, in m; the origin if the box was given by its size.
         center: Vec3,
-        /// Lengths of the sides [m].
+        /// Lengths of the sides, in m.
         size: Vec3,
     },
     /// A ball.
     Sphere {
-        /// Radius [m].
+        /// Radius, in m.
         radius: f64,
     },
     /// About the y axis.
     Cylinder {
-        /// Radius [m].
+        /// Radius, in m.
         radius: f64,
-        /// Length along y [m].
+        /// Length along y, in m.
         height: f64,
     },
     /// About the y axis, with half balls on its ends.
     Capsule {
-        /// Radius [m].
+        /// Radius, in m.
         radius: f64,
-        /// Length of the straight part [m].
+        /// Length of the straight part, in m.
         height: f64,
     },
     /// About the y axis, tip up, centred at half its height.
     Cone {
-        /// Radius of the base [m].
+        /// Radius of the base, in m.
         radius: f64,
-        /// From the base to the tip [m].
+        /// From the base to the tip, in m.
         height: f64,
     },
     /// About the y axis.
     Torus {
-        /// From the centre of the ring to the centre of the tube [m].
+        /// From the centre of the ring to the centre of the tube, in m.
         radius: f64,
-        /// Radius of the tube [m].
+        /// Radius of the tube, in m.
         tube_radius: f64,
     },
     /// Axes along the coordinate axes.
     Ellipsoid {
-        /// Half lengths [m].
+        /// Half lengths, in m.
         radii: Vec3,
     },
     /// A star-shaped prism about the y axis.
     Star {
         /// Number of tips.
         points: u32,
-        /// Distance of the tips from the axis [m].
+        /// Distance of the tips from the axis, in m.
         radius: f64,
-        /// Distance of the notches from the axis [m].
+        /// Distance of the notches from the axis, in m.
         inner_radius: f64,
-        /// Length along y [m].
+        /// Length along y, in m.
         height: f64,
     },
     /// Solid below a plane.
     HalfSpace {
         /// Unit vector out of the solid half.
         normal: Vec3,
-        /// Distance of the plane from the origin along the normal [m].
+        /// Distance of the plane from the origin along the normal, in m.
         offset: f64,
     },
     /// The inside of a mesh.
@@ -231,7 +231,7 @@ pub struct Placement {
     pub scale: f64,
     /// Rotation about the origin.
     pub rotation: Rotation,
-    /// Where the origin comes to stand [m].
+    /// Where the origin comes to stand, in m.
     pub position: Vec3,
 }
 
@@ -240,7 +240,7 @@ pub struct Placement {
 pub struct Rotation {
     /// Unit vector.
     pub axis: Vec3,
-    /// Angle by the right-hand rule [rad].
+    /// Angle by the right-hand rule, in rad.
     pub angle: f64,
 }
 
@@ -266,16 +266,16 @@ pub struct Body {
     pub sampling: Sampling,
     /// Begins the chance of irregular samplings.
     pub seed: u64,
-    /// Velocity of the centre of mass at time 0 [m/s].
+    /// Velocity of the centre of mass at time 0, in m/s.
     pub velocity: Vec3,
-    /// Angular velocity about the centre of mass at time 0 [rad/s].
+    /// Angular velocity about the centre of mass at time 0, in rad/s.
     pub angular_velocity: Vec3,
 }
 
 /// How densely a body is filled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Resolution {
-    /// Distance between neighbours [m].
+    /// Distance between neighbours, in m.
     Spacing(f64),
     /// About so many particles.
     Particles(usize),
@@ -283,9 +283,9 @@ pub enum Resolution {
     SpacingAlong {
         /// Unit vector in world space.
         axis: Vec3,
-        /// Distance at the end where the axis begins [m].
+        /// Distance at the end where the axis begins, in m.
         from: f64,
-        /// Distance at the end where the axis points to [m].
+        /// Distance at the end where the axis points to, in m.
         to: f64,
     },
 }
@@ -313,9 +313,9 @@ pub struct Motion {
 /// A pose at a time, relative to the pose at the start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Keyframe {
-    /// When the pose is reached [s].
+    /// When the pose is reached, in s.
     pub time: f64,
-    /// Distance from the start [m].
+    /// Distance from the start, in m.
     pub translation: Vec3,
     /// Rotation about the own centre at the start.
     pub rotation: Rotation,
@@ -343,7 +343,7 @@ pub struct Grip {
     pub axes: [bool; 3],
     /// Where they are led; the first pose is the start.
     pub motion: Motion,
-    /// When they are let go [s].
+    /// When they are let go, in s.
     pub release: Option<f64>,
 }
 
@@ -354,7 +354,7 @@ pub struct Obstacle {
     pub name: String,
     /// Shape at time 0.
     pub shape: PlacedShape,
-    /// Thickness of the wall if it is hollow [m].
+    /// Thickness of the wall if it is hollow, in m.
     pub shell: Option<f64>,
     /// Whether bodies are kept inside.
     pub inside: bool,
@@ -378,25 +378,25 @@ pub enum Friction {
 pub struct Force {
     /// The field.
     pub field: ForceField,
-    /// When it begins [s].
+    /// When it begins, in s.
     pub from: f64,
-    /// When it ends [s]; `None` for never.
+    /// When it ends, in s; `None` for never.
     pub until: Option<f64>,
 }
 
 /// Force per mass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ForceField {
-    /// The same everywhere [m/s²].
+    /// The same everywhere, in m/s².
     Acceleration(Vec3),
     /// matrix · (x − center).
     Linear {
-        /// Acceleration per distance [1/s²].
+        /// Acceleration per distance, in 1/s².
         matrix: Mat3,
-        /// Where the force is zero [m].
+        /// Where the force is zero, in m.
         center: Vec3,
     },
-    /// Deceleration per velocity [1/s].
+    /// Deceleration per velocity, in 1/s.
     Drag(f64),
 }
 

@@ -191,12 +191,16 @@ impl<'a> Validator<'a> {
             alternatives.iter().filter(|set| set.iter().any(|name| given.has(name))).collect();
         match begun.as_slice() {
             [] => {
-                let firsts = alternatives.iter().filter_map(|set| set.first().copied());
-                let problem = Problem::new(place.span.clone(), {
-                    format!("{} needs {}", called(table, place), listed(firsts, "or"))
+                let firsts = || alternatives.iter().filter_map(|set| set.first().copied());
+                let message = format!("{} needs {}", called(table, place), listed(firsts(), "or"));
+                let problem = Problem::new(place.span.clone(), message);
+                let example = firsts().find_map(|name| table.key(name));
+                self.report(match example {
+                    Some(key) => {
+                        problem.with_help(format!("for example `{} = {}`", key.name, key.kind.example()))
+                    }
+                    None => problem,
                 });
-                let all = table.keys().map(|key| key.name);
-                self.report(problem.with_help(format!("valid keys here: {}", listed(all, "and"))));
             }
             [set] => {
                 for name in set.iter().filter(|name| !given.has(name)) {

@@ -362,8 +362,8 @@ fn both_or_neither_of_two_keys() {
     assert_bad(&format!("{SHORT}particles = 5"), 12, 1, "`particles` and `spacing` exclude each other", help);
     let two = format!("{SHORT}shape.cone = {{ radius = 1, height = 1 }}");
     assert_bad(&two, 12, 7, "`cone` and `sphere` exclude each other", help);
-    let (line, column, message, _) = only(&with_line(11, ""));
-    assert_eq!((line, column, message.as_str()), (7, 1, "[[bodies]] needs `spacing` or `particles`"));
+    let message = "[[bodies]] needs `spacing` or `particles`";
+    assert_bad(&with_line(11, ""), 7, 1, message, "for example `spacing = \"5 cm\"`");
     let (line, column, message, _) = only(&format!("{SHORT}[[forces]]\nfrom = 1"));
     assert_eq!((line, column), (12, 1));
     assert_eq!(message, "[[forces]] needs `acceleration`, `linear` or `drag`");
