@@ -133,9 +133,12 @@ fn check_motion(section: &Section, problems: &mut Vec<Problem>) {
     }
 }
 
-/// A grip takes its particles where they are, so that its motion begins there.
+/// A grip takes its particles where they are, so that a key at time 0 cannot be elsewhere.
 fn check_start(grip: &Section, problems: &mut Vec<Problem>) {
     let Some(first) = grip.sections_or_none("motion").first() else { return };
+    if first.number("time").is_ok_and(|time| time > 0.0) {
+        return;
+    }
     let is_moved = first.vector("translation").is_ok_and(|translation| translation != Vec3::ZERO);
     let is_turned = first.section("rotation").is_ok_and(|turn| turn.number("angle").is_ok_and(|a| a != 0.0));
     if is_moved || is_turned {

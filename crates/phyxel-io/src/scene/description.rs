@@ -67,7 +67,7 @@ pub struct ReferenceSettings {
     pub stabilization: f64,
     /// Stiffness of the volume-conserving force, in Pa.
     pub volume_stiffness: f64,
-    /// Strength of the guard against inversion, as a multiple of Young's modulus.
+    /// Stiffness of the guard against inversion, in units of λ + 2µ.
     pub inversion_guard: f64,
     /// Time step as a fraction of the stability limit.
     pub safety: f64,
@@ -341,7 +341,7 @@ pub struct Grip {
     pub select: PlacedShape,
     /// Along which of the world axes x, y, z the particles are held.
     pub axes: [bool; 3],
-    /// Where they are led; the first pose is the start.
+    /// Where they are led, from where they are.
     pub motion: Motion,
     /// When they are let go, in s.
     pub release: Option<f64>,

@@ -2,7 +2,7 @@
 //!
 //! The format is a set of tables of keys ([`schema`]). They drive the validation, the JSON Schema for editors and the
 //! scene reference of the documentation. Reading collects all problems of a file, each with its place.
-//! Not here: reading of meshes, filling of shapes and the engine's own types.
+//! Only `world` knows the engine: it turns a scene into a world.
 
 mod build;
 mod checks;
@@ -18,10 +18,12 @@ mod spelling;
 mod units;
 mod validate;
 mod values;
+mod world;
 
 pub use file::{ParseOptions, SceneFile};
 pub use overrides::apply_overrides;
 pub use problem::{Problem, SceneError, line_column};
 pub use schema::{json_schema, reference_markdown};
 pub use spans::Spans;
+pub use world::WorldOptions;
 pub use units::{Dimension, UnitError, parse_quantity};

@@ -61,9 +61,9 @@ static REFERENCE: Table = Table {
         key(
             "inversion_guard",
             Kind::Quantity(quantity(Dimension::NONE, Range::NON_NEGATIVE)),
-            Presence::Default("1"),
-            "Strength, as a multiple of Young's modulus, of the force that turns inverted particles back; it acts on \
-             nearly flattened or inverted particles only, and 0 gives the paper's method.",
+            Presence::Default("0.75"),
+            "Stiffness, in units of lambda + 2 mu, of the force that turns inverted particles back; it acts under 0.6 of the \
+             rest volume only, so that E and nu stay the asked ones, and 0 gives the paper's method.",
         ),
         key(
             "safety",
@@ -71,7 +71,7 @@ static REFERENCE: Table = Table {
                 Dimension::NONE,
                 Range { min: Some((0.0, false)), max: Some((1.0, true)) },
             )),
-            Presence::Default("0.5"),
+            Presence::Default("0.6"),
             "Largest time step as a fraction of the stability limit of the explicit integration.",
         ),
     ]],

@@ -211,7 +211,7 @@ static MOTION_KEYS: [Key; 2] = [
         "motion",
         Kind::Tables(&KEYFRAME, 0),
         Presence::Default("[]"),
-        "Poses at given times, in order of time; still before the first and after the last.",
+        "Poses at given times, in order of time: from rest at time 0, linear between keys, still after the last.",
     ),
     key(
         "ease",
