@@ -1,7 +1,7 @@
 //! A bounding volume hierarchy: the tree that finds what a ray hits.
 //!
 //! Built by the surface-area heuristic over bins, in parallel over disjoint halves, so that the tree does not depend on
-//! the number of threads. Nodes lie in depth-first order: the left child follows its parent.
+//! the number of threads; then pairs of levels are merged, so that one node has four children.
 
 use phyxel::math::glam::Vec3;
 
@@ -9,12 +9,14 @@ use super::bounds::Bounds;
 
 /// Candidate cuts per node.
 const N_BINS: usize = 16;
+/// Children of a node: one vector instruction tests them all.
+const WIDTH: usize = 4;
 /// Primitives that are not worth another cut.
 const LEAF_SIZE: usize = 3;
 /// Depth after which cuts go through the middle, which bounds the depth of the tree.
 const HEURISTIC_DEPTH: usize = 36;
-/// 36 heuristic levels and at most 32 halvings of a 32-bit count stay below this.
-const STACK_SIZE: usize = 72;
+/// 36 heuristic levels and at most 32 halvings of a 32-bit count; each level leaves at most three boxes waiting.
+const STACK_SIZE: usize = 3 * 68 + 2;
 /// Below this a second thread does not pay.
 const PARALLEL_SIZE: usize = 8192;
 
@@ -23,30 +25,42 @@ pub(super) struct Ray {
     pub(super) origin: Vec3,
     /// Unit vector.
     pub(super) direction: Vec3,
-    inverse: Vec3,
+    inverse: [f32; 3],
+    /// Which face of a box the ray meets first on each axis: 0 the lower, 1 the upper.
+    first_face: [usize; 3],
 }
 
 impl Ray {
     pub(super) fn new(origin: Vec3, direction: Vec3) -> Self {
         // Never a division by zero: 0 · ∞ in the box test would be NaN.
         let inverse = direction.to_array().map(|d| 1.0 / if d.abs() < 1e-18 { 1e-18 } else { d });
-        Self { origin, direction, inverse: Vec3::from_array(inverse) }
+        Self { origin, direction, inverse, first_face: inverse.map(|i| usize::from(i < 0.0)) }
     }
 
     pub(super) fn at(&self, distance: f32) -> Vec3 {
         self.origin + self.direction * distance
     }
 
-    /// Where the ray enters the box, ∞ if it misses it or if that is beyond `reach`.
-    #[inline]
-    fn enters(&self, bounds: &Bounds, reach: f32) -> f32 {
-        let low = (bounds.min - self.origin) * self.inverse;
-        let high = (bounds.max - self.origin) * self.inverse;
-        let near = low.min(high);
-        let far = low.max(high);
-        let enter = near.x.max(near.y).max(near.z.max(0.0));
-        let leave = far.x.min(far.y).min(far.z.min(reach));
-        if enter <= leave { enter } else { f32::INFINITY }
+    /// Where the ray enters each of four boxes, ∞ for those that it misses or meets beyond `reach`.
+    #[inline(always)]
+    fn enters(&self, faces: &Faces, reach: f32) -> [f32; WIDTH] {
+        let mut enter = [0.0f32; WIDTH];
+        let mut leave = [reach; WIDTH];
+        for axis in 0..3 {
+            let near = &faces[axis][self.first_face[axis]];
+            let far = &faces[axis][1 - self.first_face[axis]];
+            let (origin, inverse) = (self.origin[axis], self.inverse[axis]);
+            for lane in 0..WIDTH {
+                let (enters, leaves) = ((near[lane] - origin) * inverse, (far[lane] - origin) * inverse);
+                // Plain comparisons become one vector instruction; f32::max would care for NaN.
+                enter[lane] = if enters > enter[lane] { enters } else { enter[lane] };
+                leave[lane] = if leaves < leave[lane] { leaves } else { leave[lane] };
+            }
+        }
+        for lane in 0..WIDTH {
+            enter[lane] = if enter[lane] <= leave[lane] { enter[lane] } else { f32::INFINITY };
+        }
+        enter
     }
 }
 
@@ -57,18 +71,31 @@ pub(super) trait Primitive: Copy + Send + Sync {
     fn intersect(&self, ray: &Ray, reach: f32) -> Option<f32>;
 }
 
+/// Lower and upper faces of four boxes on each axis.
+type Faces = [[[f32; WIDTH]; 2]; 3];
+
+/// Four children: boxes, and what is in them.
 struct Node {
-    bounds: Bounds,
-    /// Leaf: first primitive. Inner node: distance to the right child.
-    link: u32,
-    /// Primitives of a leaf, 0 for an inner node.
-    count: u32,
+    faces: Faces,
+    /// Leaf: first primitive. Inner node: its index.
+    links: [u32; WIDTH],
+    /// Primitives of a leaf, 0 for an inner node or nothing.
+    counts: [u32; WIDTH],
 }
 
 /// Primitives sorted into a tree.
 pub(super) struct Bvh<P> {
     nodes: Vec<Node>,
     primitives: Vec<P>,
+}
+
+/// Node of the tree of halves from which the tree of quarters is made. The left child follows its parent.
+struct Half {
+    bounds: Bounds,
+    /// Leaf: first primitive. Inner node: distance to the right child.
+    link: u32,
+    /// Primitives of a leaf, 0 for an inner node.
+    count: u32,
 }
 
 struct Entry<P> {
@@ -84,18 +111,20 @@ impl<P: Primitive> Bvh<P> {
             Entry { bounds, center: bounds.center(), primitive }
         };
         let mut entries: Vec<Entry<P>> = primitives.into_iter().map(entry).collect();
-        let mut nodes = Vec::with_capacity(entries.len());
+        let mut nodes = Vec::new();
         if !entries.is_empty() {
-            grow(&mut entries, 0, 0, &mut nodes);
+            let mut halves = Vec::with_capacity(entries.len());
+            grow(&mut entries, 0, 0, &mut halves);
+            gather(&halves, 0, &mut nodes);
         }
         Self { nodes, primitives: entries.into_iter().map(|entry| entry.primitive).collect() }
     }
 
     /// The nearest hit before `reach`: its distance and the primitive.
-    pub(super) fn nearest(&self, ray: &Ray, reach: f32) -> Option<(f32, &P)> {
+    pub(super) fn nearest(&self, ray: &Ray, reach: f32, stack: &mut Stack) -> Option<(f32, &P)> {
         let mut best = None;
         let mut limit = reach;
-        self.traverse(ray, reach, |primitive, limit_of_nodes| {
+        self.traverse(ray, reach, stack, |primitive, limit_of_nodes| {
             if let Some(distance) = primitive.intersect(ray, limit) {
                 limit = distance;
                 *limit_of_nodes = distance;
@@ -107,73 +136,115 @@ impl<P: Primitive> Bvh<P> {
     }
 
     /// Whether anything is hit before `reach`.
-    pub(super) fn is_blocked(&self, ray: &Ray, reach: f32) -> bool {
+    pub(super) fn is_blocked(&self, ray: &Ray, reach: f32, stack: &mut Stack) -> bool {
         let mut is_hit = false;
-        self.traverse(ray, reach, |primitive, _| {
+        self.traverse(ray, reach, stack, |primitive, _| {
             is_hit = primitive.intersect(ray, reach).is_some();
             is_hit
         });
         is_hit
     }
 
-    /// Visits the primitives along a ray, near nodes first; `visit` may lower the limit, and ends the walk with true.
+    /// Visits the primitives along a ray, near boxes first; `visit` may lower the limit, and ends the walk with true.
     #[inline]
-    fn traverse<'a>(&'a self, ray: &Ray, reach: f32, mut visit: impl FnMut(&'a P, &mut f32) -> bool) {
-        let mut limit = reach;
-        let Some(root) = self.nodes.first() else { return };
-        if ray.enters(&root.bounds, limit) == f32::INFINITY {
+    fn traverse<'a>(
+        &'a self,
+        ray: &Ray,
+        reach: f32,
+        Stack(stack): &mut Stack,
+        mut visit: impl FnMut(&'a P, &mut f32) -> bool,
+    ) {
+        if self.nodes.is_empty() {
             return;
         }
-        let mut stack = [(0u32, 0.0f32); STACK_SIZE];
-        let mut n_waiting = 0;
-        let mut at = 0usize;
-        loop {
-            let node = &self.nodes[at];
-            if node.count > 0 {
-                let first = node.link as usize;
-                for primitive in &self.primitives[first..first + node.count as usize] {
+        let mut limit = reach;
+        stack[0] = Waiting::default();
+        let mut n_waiting = 1;
+        while n_waiting > 0 {
+            n_waiting -= 1;
+            let Waiting { link, count, enter } = stack[n_waiting];
+            if enter > limit {
+                continue;
+            }
+            if count > 0 {
+                for primitive in &self.primitives[link as usize..(link + count) as usize] {
                     if visit(primitive, &mut limit) {
                         return;
                     }
                 }
-            } else {
-                let (left, right) = (at + 1, at + node.link as usize);
-                let enter_left = ray.enters(&self.nodes[left].bounds, limit);
-                let enter_right = ray.enters(&self.nodes[right].bounds, limit);
-                let (near, far, enter_near, enter_far) = if enter_left <= enter_right {
-                    (left, right, enter_left, enter_right)
-                } else {
-                    (right, left, enter_right, enter_left)
-                };
-                if enter_near < f32::INFINITY {
-                    if enter_far < f32::INFINITY {
-                        stack[n_waiting] = (far as u32, enter_far);
-                        n_waiting += 1;
-                    }
-                    at = near;
+                continue;
+            }
+            let node = &self.nodes[link as usize];
+            let enters = ray.enters(&node.faces, limit);
+            let bottom = n_waiting;
+            for lane in 0..WIDTH {
+                if enters[lane] == f32::INFINITY {
                     continue;
                 }
-            }
-            loop {
-                if n_waiting == 0 {
-                    return;
+                // Insertion keeps the nearest on top.
+                let child = Waiting { link: node.links[lane], count: node.counts[lane], enter: enters[lane] };
+                let mut place = n_waiting;
+                while place > bottom && stack[place - 1].enter < child.enter {
+                    stack[place] = stack[place - 1];
+                    place -= 1;
                 }
-                n_waiting -= 1;
-                let (node, enter) = stack[n_waiting];
-                if enter <= limit {
-                    at = node as usize;
-                    break;
-                }
+                stack[place] = child;
+                n_waiting += 1;
             }
         }
     }
 }
 
+/// A box that the ray enters and that was not looked into yet.
+#[derive(Clone, Copy, Default)]
+struct Waiting {
+    link: u32,
+    count: u32,
+    enter: f32,
+}
+
+/// Working memory of a walk. Clearing it for every ray would cost a quarter of the time of a picture.
+pub(super) struct Stack([Waiting; STACK_SIZE]);
+
+impl Stack {
+    pub(super) fn new() -> Self {
+        Self([Waiting::default(); STACK_SIZE])
+    }
+}
+
+/// Turns the subtree of halves into nodes of up to four children; returns the index of the top one.
+fn gather(halves: &[Half], top: usize, nodes: &mut Vec<Node>) -> u32 {
+    let mut children = vec![top];
+    while children.len() < WIDTH {
+        // The largest box is the one that is most often entered: open that.
+        let open = (0..children.len()).filter(|&k| halves[children[k]].count == 0).max_by(|&a, &b| {
+            halves[children[a]].bounds.half_area().total_cmp(&halves[children[b]].bounds.half_area())
+        });
+        let Some(open) = open else { break };
+        let half = children.swap_remove(open);
+        children.extend([half + 1, half + halves[half].link as usize]);
+    }
+    let place = nodes.len();
+    let nowhere = [[f32::INFINITY; WIDTH], [f32::NEG_INFINITY; WIDTH]];
+    nodes.push(Node { faces: [nowhere; 3], links: [0; WIDTH], counts: [0; WIDTH] });
+    for (lane, &child) in children.iter().enumerate() {
+        let half = &halves[child];
+        let link = if half.count > 0 { half.link } else { gather(halves, child, nodes) };
+        let node = &mut nodes[place];
+        (node.links[lane], node.counts[lane]) = (link, half.count);
+        for axis in 0..3 {
+            node.faces[axis][0][lane] = half.bounds.min[axis];
+            node.faces[axis][1][lane] = half.bounds.max[axis];
+        }
+    }
+    place as u32
+}
+
 /// Appends the subtree of `entries`, whose first primitive has the index `base`.
-fn grow<P: Primitive>(entries: &mut [Entry<P>], base: usize, depth: usize, nodes: &mut Vec<Node>) {
+fn grow<P: Primitive>(entries: &mut [Entry<P>], base: usize, depth: usize, nodes: &mut Vec<Half>) {
     let all = entries.iter().fold(Bounds::EMPTY, |all, entry| all.union(entry.bounds));
     let place = nodes.len();
-    nodes.push(Node { bounds: all, link: base as u32, count: entries.len() as u32 });
+    nodes.push(Half { bounds: all, link: base as u32, count: entries.len() as u32 });
     if entries.len() <= LEAF_SIZE {
         return;
     }
@@ -273,6 +344,7 @@ mod tests {
         for (n_balls, spread) in [(1, 1.0), (2, 1.0), (700, 1.0), (500, 0.0), (10_000, 1.0)] {
             let balls = cloud(n_balls, spread);
             let tree = Bvh::build(balls.clone());
+            let mut stack = Stack::new();
             let mut n_hits = 0;
             for k in 0..300u32 {
                 let unit = |i: u32| hashed_unit(100_000 + 5 * k + i) * 2.0 - 1.0;
@@ -285,9 +357,9 @@ mod tests {
                         .iter()
                         .filter_map(|ball| ball.intersect(&ray, reach))
                         .fold(f32::INFINITY, f32::min);
-                    let found = tree.nearest(&ray, reach).map_or(f32::INFINITY, |hit| hit.0);
+                    let found = tree.nearest(&ray, reach, &mut stack).map_or(f32::INFINITY, |hit| hit.0);
                     assert_eq!(found, expected);
-                    assert_eq!(tree.is_blocked(&ray, reach), expected < f32::INFINITY);
+                    assert_eq!(tree.is_blocked(&ray, reach, &mut stack), expected < f32::INFINITY);
                     n_hits += usize::from(expected < f32::INFINITY);
                 }
             }
@@ -298,6 +370,6 @@ mod tests {
     #[test]
     fn an_empty_tree_is_never_hit() {
         let tree = Bvh::<Ball>::build(Vec::new());
-        assert!(tree.nearest(&Ray::new(Vec3::ZERO, Vec3::X), f32::INFINITY).is_none());
+        assert!(tree.nearest(&Ray::new(Vec3::ZERO, Vec3::X), f32::INFINITY, &mut Stack::new()).is_none());
     }
 }

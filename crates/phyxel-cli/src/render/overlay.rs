@@ -85,7 +85,7 @@ fn draw_color_bar(picture: &mut Picture, bar: &ColorBar, cap: f32) {
         PANEL_OPACITY,
     );
     draw_text(picture, &heading, vec2(left, top - 1.2 * cap), style);
-    let bar_left = (right - body_width).max(left).round();
+    let bar_left = left.round();
     for row in 0..height as i64 {
         let color = bar.map.at(1.0 - (row as f32 + 0.5) / height);
         picture.blend_rectangle([bar_left as i64, top as i64 + row], [bar_width as i64, 1], color, 1.0);

@@ -141,8 +141,10 @@ impl Studio {
 
     /// Coverage by the lines at the multiples of the spacing, smoothed over `blur` [m].
     fn line(&self, along: f32, blur: f32) -> f32 {
-        let cell = along / self.grid_spacing;
-        let distance = (cell - cell.round()).abs() * self.grid_spacing;
+        let cell = (along / self.grid_spacing).abs();
+        // A cast is many times faster than `round` where the processor is not known to have an instruction for it.
+        let beyond = cell - (cell as u32) as f32;
+        let distance = beyond.min(1.0 - beyond).abs() * self.grid_spacing;
         let half_width = 0.5 * GRID_WIDTH * self.grid_spacing;
         let drawn = half_width.max(0.5 * blur);
         ((drawn + 0.5 * blur - distance) / blur).clamp(0.0, 1.0) * (half_width / drawn)
@@ -175,13 +177,10 @@ pub(super) fn nice_below(value: f32) -> f32 {
 
 /// Keeps colours as they are and rolls off what is brighter than the paper.
 pub(super) fn tone(linear: Vec3) -> Vec3 {
-    const KNEE: f32 = 0.72;
+    const KNEE: f32 = 0.75;
     let roll = |value: f32| {
-        if value <= KNEE {
-            value
-        } else {
-            KNEE + (1.0 - KNEE) * (1.0 - (-(value - KNEE) / (1.0 - KNEE)).exp())
-        }
+        let over = (value - KNEE) / (1.0 - KNEE);
+        if over <= 0.0 { value } else { KNEE + (1.0 - KNEE) * over / (1.0 + over) }
     };
     Vec3::from_array(linear.to_array().map(roll))
 }
