@@ -7,6 +7,7 @@ mod animation;
 mod bounds;
 mod bvh;
 mod camera;
+mod camera_options;
 mod color;
 mod font;
 mod normals;
@@ -31,7 +32,8 @@ use rayon::prelude::*;
 
 pub(crate) use self::animation::write_gif;
 pub(crate) use self::bounds::Bounds;
-pub(crate) use self::camera::{Camera, CameraOptions};
+pub(crate) use self::camera::Camera;
+pub(crate) use self::camera_options::CameraOptions;
 pub(crate) use self::color::{Color, ColorMap, body_color};
 pub(crate) use self::picture::Picture;
 pub(crate) use self::sheet::contact_sheet;
@@ -42,7 +44,7 @@ use self::scene::Scene;
 use self::shading::{KEY_SPREAD, Studio};
 use self::tile::{Tile, Tracer, View};
 
-/// Side of a tile [pixels].
+/// Side of a tile (pixels).
 const TILE_SIZE: usize = 48;
 
 /// How much time a picture may take.

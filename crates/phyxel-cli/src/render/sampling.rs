@@ -7,7 +7,7 @@ use std::f32::consts::TAU;
 
 use phyxel::math::glam::{Vec2, Vec3, vec2, vec3};
 
-/// Period of the pattern in both directions [pixels].
+/// Period of the pattern in both directions (pixels).
 pub(super) const PERIOD: usize = 4;
 
 /// Order in a block in which neighbours are far apart.
@@ -18,7 +18,7 @@ fn interleaved(x: usize, y: usize, sub: usize, n_sub: usize, stream: f32) -> Vec
     let rank = RANKS[(y % PERIOD) * PERIOD + x % PERIOD];
     let index = (rank * n_sub + sub) as f32;
     // Steps of the plastic number: the plane's most even additive sequence.
-    let place = vec2(0.754_877_67, 0.569_840_3) * index + vec2(0.5 + 0.371 * stream, 0.5 + 0.713 * stream);
+    let place = vec2(0.754_877_7, 0.569_840_3) * index + vec2(0.5 + 0.371 * stream, 0.5 + 0.713 * stream);
     place.fract()
 }
 

@@ -26,7 +26,7 @@ pub(super) enum Kind {
 #[derive(Clone, Copy)]
 pub(super) struct Surface {
     pub(super) kind: Kind,
-    /// From the eye [m].
+    /// From the eye (m).
     pub(super) distance: f32,
     pub(super) position: Vec3,
     /// Unit vector towards the side of the eye, for shading.
@@ -52,7 +52,7 @@ pub(super) struct Scene {
     pub(super) ground: Option<f32>,
     /// Linear value of each sRGB byte.
     linear: [f32; 256],
-    /// Shortest offset of rays that leave a surface [m].
+    /// Shortest offset of rays that leave a surface (m).
     offset: f32,
 }
 

@@ -1,6 +1,7 @@
 //! Pictures to look at and times to read: `cargo test --release -p phyxel-cli gallery -- --ignored --nocapture` writes
 //! them into the folder `phyxel_gallery` of the system's temporary directory.
 
+use std::f32::consts::TAU;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -105,7 +106,7 @@ fn gallery_sheet_and_animation() {
         (0..6).map(|k| format!("frame {:>3}   t = {:.1} s", 6 * k, k as f32 * 0.2)).collect();
     contact_sheet(&six, &labels, 3).write_png(&folder().join("d_sheet.png")).unwrap();
     let start = Instant::now();
-    let pictures: Vec<Picture> = (0..30).map(|k| frame(0.5 - 0.5 * (k as f32 / 30.0 * 6.28).cos())).collect();
+    let pictures: Vec<Picture> = (0..30).map(|k| frame(0.5 - 0.5 * (k as f32 / 30.0 * TAU).cos())).collect();
     let rendered = start.elapsed().as_secs_f64();
     let path = folder().join("g_animation.gif");
     write_gif(&path, &pictures, 30.0).unwrap();
