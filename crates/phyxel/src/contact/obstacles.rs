@@ -110,6 +110,12 @@ impl Obstacle {
         let motion = Motion::still();
         Self { name: name.into(), shape, inside: false, friction: Friction::Coulomb(0.0), motion }
     }
+
+    /// With Coulomb friction.
+    pub fn with_friction(mut self, mu: Real) -> Self {
+        self.friction = Friction::Coulomb(mu);
+        self
+    }
 }
 
 /// An obstacle prepared for queries, where it is in this step.

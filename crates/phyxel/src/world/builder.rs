@@ -262,7 +262,7 @@ impl WorldBuilder {
         world.warnings.extend(overlap_warning(&world));
         (world.obstacles, world.grips, world.fields) = (self.obstacles, self.grips, self.fields);
         world.timings = self.timings;
-        let Limit { value, reason } = world.limit();
+        let Limit { value, reason, .. } = world.limit();
         world.interval = Interval { time_step: value, reason, ..Interval::default() };
         Ok(world)
     }
