@@ -166,6 +166,11 @@ impl Contact {
 }
 
 impl PosedObstacle {
+    /// Distance from the surface where the obstacle is at time 0, negative where a particle must not be. [m]
+    pub(crate) fn gap_at_start(&self, point: Vec3) -> Real {
+        self.surface.distance(point) * self.sign
+    }
+
     /// The contact at `point`, if the surface is nearer than `reach`.
     #[inline]
     fn query(&self, point: Vec3, reach: Real, time_step: Real) -> Option<Contact> {

@@ -206,7 +206,8 @@ impl World {
     }
 
     fn limit(&self) -> Limit {
-        let mut limit = Limit { value: self.largest_step.unwrap_or(Real::INFINITY), reason: "asked", torn: None };
+        let mut limit =
+            Limit { value: self.largest_step.unwrap_or(Real::INFINITY), reason: "asked", torn: None };
         for (g, group) in self.groups.iter().enumerate() {
             let own = group.method.max_time_step(&group.particles);
             if !(own.value > COLLAPSE * group.rest_limit) {
@@ -216,7 +217,8 @@ impl World {
             limit.take(if self.largest_step.is_some() { own.stable } else { own.value }, own.reason);
             if !self.obstacles.is_empty() {
                 let p = &group.particles;
-                let fastest = max_over(p.len(), |i| p.velocity[i].length_squared() / (p.radius[i] * p.radius[i]));
+                let fastest =
+                    max_over(p.len(), |i| p.velocity[i].length_squared() / (p.radius[i] * p.radius[i]));
                 if let Some((rate_squared, _)) = fastest.filter(|f| f.0 > 0.0) {
                     limit.take(RADII_PER_STEP / rate_squared.sqrt(), "speed");
                 }
