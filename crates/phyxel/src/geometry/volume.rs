@@ -2,7 +2,7 @@
 //!
 //! Cells that the signed distance shows to be wholly inside or outside are counted at once, the others are divided. In the
 //! smallest cells the surface is taken for a plane, for which the covered part of a cube is known exactly. The cells are
-//! refined until a refinement changes nothing, so the result does not depend on a guess of the resolution.
+//! refined until two refinements in a row change nothing, so the result does not depend on a guess of the resolution.
 
 use rayon::prelude::*;
 
@@ -13,18 +13,18 @@ use crate::math::{Real, Vec3, vec3};
 /// Cells along the longest edge before any division.
 const N_ROOT_CELLS: usize = 8;
 /// Divisions of a root cell in the first and in the last attempt: 32 to 512 cells along the longest edge, and to 128 for
-/// combinations of meshes, whose distance costs a hundred times more.
+/// meshes, whose distance costs a hundred times more.
 const FIRST_DEPTH: u32 = 2;
 const LAST_DEPTH: u32 = 6;
-const LAST_DEPTH_OF_MESHES: u32 = 4;
-/// A refinement that changes the volume by less than this part is the last.
-const TOLERANCE: Real = 2e-4;
+pub(crate) const LAST_DEPTH_OF_MESHES: u32 = 4;
+/// Two refinements in a row that change the volume by less than this part end the search.
+const TOLERANCE: Real = 3e-4;
 
 /// What the integration asks of a solid.
 pub(crate) trait Solid: Sync {
     /// Radius of a ball around `p` that is wholly inside (negative) or outside (positive).
     fn clearance(&self, p: Vec3) -> Real;
-    /// Signed distance to the surface that passes within `radius` of `p`, and its unit normal.
+    /// Signed distance to the surface and its unit normal, exact if the surface is within `radius`.
     fn surface(&self, p: Vec3, radius: Real) -> (Real, Vec3);
     /// How often root cells may be divided.
     fn last_depth(&self) -> u32;
@@ -86,12 +86,13 @@ pub(crate) fn converge(bounds: Aabb, subtract: Real, solid: &impl Solid) -> Real
     if longest.is_nan() || longest <= 0.0 {
         return -subtract;
     }
+    let mut n_agreeing = 0;
     let mut last = Real::NAN;
     for depth in FIRST_DEPTH..=solid.last_depth() {
         let volume = integrate(&bounds, longest / N_ROOT_CELLS as Real, depth, solid) - subtract;
-        let is_settled = (volume - last).abs() <= TOLERANCE * volume.abs();
+        n_agreeing = if (volume - last).abs() <= TOLERANCE * volume.abs() { n_agreeing + 1 } else { 0 };
         last = volume;
-        if is_settled {
+        if n_agreeing == 2 {
             break;
         }
     }
@@ -116,14 +117,15 @@ fn integrate(bounds: &Aabb, root_size: Real, depth: u32, solid: &impl Solid) -> 
 
 fn cell_volume(center: Vec3, size: Real, depth: u32, solid: &impl Solid) -> Real {
     let half_diagonal = size * 0.5 * (3.0 as Real).sqrt();
+    if depth == 0 {
+        let (distance, normal) = solid.surface(center, half_diagonal);
+        return size.powi(3) * fraction_below_plane(normal, -distance / size);
+    }
     let clearance = solid.clearance(center);
     if clearance >= half_diagonal {
         0.0
     } else if clearance <= -half_diagonal {
         size.powi(3)
-    } else if depth == 0 {
-        let (distance, normal) = solid.surface(center, half_diagonal);
-        size.powi(3) * fraction_below_plane(normal, -distance / size)
     } else {
         let quarter = 0.25 * size;
         (0..8)

@@ -22,6 +22,8 @@ const LAST_STEP: Real = 0.06;
 const MAX_MOVE: Real = 0.2;
 /// Particles are kept this deep under the surface, in spacings, where the body is thick enough.
 const MIN_DEPTH: Real = 0.4;
+/// Attempts to get away from walls that meet in a wedge or a corner.
+const N_WALLS: usize = 4;
 
 /// What is known of a particle's place.
 #[derive(Clone, Copy)]
@@ -183,14 +185,26 @@ impl Place {
         if !walls.has_holes && moved.least_depth() > REACH * spacing {
             return moved;
         }
-        let asked = Self::ask(walls, moved.position);
-        let lacking = asked.distance + MIN_DEPTH * spacing;
-        if lacking > 0.0 {
-            let deeper = Self::ask(walls, asked.position - lacking * asked.normal);
-            if deeper.distance < 0.0 && deeper.distance < asked.distance {
-                return deeper;
+        let asked = Self::ask(walls, moved.position).sunk(walls, MIN_DEPTH * spacing);
+        // Where the body is too thin to sink, a particle may at least not go nearer to the surface.
+        let is_deep_enough = asked.distance <= (-0.99 * MIN_DEPTH * spacing).max(self.distance);
+        if asked.distance < 0.0 && is_deep_enough { asked } else { *self }
+    }
+
+    /// The deepest place found on the way to a depth, away from one wall after the other.
+    fn sunk(self, walls: &Walls<'_>, depth: Real) -> Self {
+        let mut deepest = self;
+        let mut current = self;
+        for _ in 0..N_WALLS {
+            let lacking = current.distance + depth;
+            if lacking <= 1e-3 * depth {
+                break;
+            }
+            current = Self::ask(walls, current.position - lacking * current.normal);
+            if current.distance < deepest.distance {
+                deepest = current;
             }
         }
-        if asked.distance < 0.0 { asked } else { *self }
+        deepest
     }
 }
