@@ -37,7 +37,10 @@ struct Document<'a> {
 
 pub(super) fn parse(bytes: &[u8], folder: Option<&Path>) -> Result<Soup, MeshError> {
     check_binary_length(bytes)?;
-    let gltf = Gltf::from_slice(bytes).map_err(corrupt)?;
+    let unchecked = Gltf::from_slice_without_validation(bytes).map_err(corrupt)?;
+    check_attributes(&unchecked)?;
+    let document = gltf::Document::from_json(unchecked.document.into_json()).map_err(corrupt)?;
+    let gltf = Gltf { document, blob: unchecked.blob };
     let buffers =
         gltf.buffers().map(|buffer| load_buffer(&gltf, &buffer, folder)).collect::<Result<Vec<_>, _>>()?;
     let mut document = Document { buffers, soup: Soup::default(), n_visits: 0, gltf: &gltf };
@@ -55,6 +58,16 @@ fn check_binary_length(bytes: &[u8]) -> Result<(), MeshError> {
         Some(&[a, b, c, d]) if u32::from_le_bytes([a, b, c, d]) >= HEADER_SIZE => Ok(()),
         _ => Err(corrupt("the binary header is damaged")),
     }
+}
+
+/// Attributes must name accessors that exist; the parser's own validation relies on that.
+fn check_attributes(gltf: &Gltf) -> Result<(), MeshError> {
+    let root = gltf.as_json();
+    let mut primitives = root.meshes.iter().flat_map(|mesh| &mesh.primitives);
+    let exist = primitives.all(|primitive| {
+        primitive.attributes.values().all(|accessor| accessor.value() < root.accessors.len())
+    });
+    if exist { Ok(()) } else { Err(corrupt("a mesh uses an accessor that does not exist")) }
 }
 
 fn load_buffer(gltf: &Gltf, buffer: &gltf::Buffer<'_>, folder: Option<&Path>) -> Result<Vec<u8>, MeshError> {

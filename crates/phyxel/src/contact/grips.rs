@@ -1,0 +1,120 @@
+//! Grips: particles that are held or led, then let go.
+
+use super::{Motion, Pose};
+use crate::geometry::PlacedShape;
+use crate::math::{Real, Vec3};
+use crate::particles::{Carry, PARTICLES, Particles, StateData, StateItem, StateVisitor};
+
+/// Name of the set of held particles.
+pub const HOLDS: &str = "holds";
+
+/// The world axes along which a grip holds; the others are free (a sliding clamp).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Axes {
+    /// Along x.
+    pub x: bool,
+    /// Along y.
+    pub y: bool,
+    /// Along z.
+    pub z: bool,
+}
+
+impl Axes {
+    /// Held in every direction.
+    pub const ALL: Self = Self { x: true, y: true, z: true };
+
+    /// 1 where held, 0 where free.
+    pub fn mask(self) -> Vec3 {
+        Vec3::new(f64::from(self.x), f64::from(self.y), f64::from(self.z))
+    }
+}
+
+/// A grip, as a user describes it.
+#[derive(Clone, Debug)]
+pub struct Grip {
+    /// Names it in the ledger.
+    pub name: String,
+    /// Name of the body.
+    pub body: String,
+    /// The particles inside this region at time 0.
+    pub select: PlacedShape,
+    /// Where it leads them, about their common centre.
+    pub motion: Motion,
+    /// When it lets go. [s]
+    pub release: Option<Real>,
+    /// Directions that are held.
+    pub axes: Axes,
+}
+
+/// The held particles of a group.
+#[derive(Clone, Debug, Default)]
+pub struct Holds {
+    /// Held particle.
+    pub particle: Vec<u32>,
+    /// Its position at time 0. [m]
+    pub anchor: Vec<Vec3>,
+    /// The grip that holds it.
+    pub grip: Vec<u32>,
+}
+
+impl Holds {
+    /// Names every state array once.
+    pub fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
+        let mut item =
+            |name, unit, carry, data| visitor.visit(StateItem { name, unit, set: HOLDS, carry, data });
+        item("held_particle", "1", Carry::Index(PARTICLES), StateData::Integers(&mut self.particle));
+        item("held_anchor", "m", Carry::Copy, StateData::Vectors(&mut self.anchor));
+        item("held_by", "1", Carry::Copy, StateData::Integers(&mut self.grip));
+    }
+}
+
+/// Where a grip is at the beginning and the end of a step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GripMove {
+    pub(crate) start: Pose,
+    pub(crate) end: Pose,
+    pub(crate) axes: Vec3,
+    pub(crate) active: bool,
+}
+
+/// The grips of a step, for the particles of one group.
+pub struct Grips<'a> {
+    pub(crate) moves: &'a [GripMove],
+    pub(crate) holds: &'a Holds,
+    pub(crate) time_step: Real,
+    pub(crate) impulses: &'a mut [Vec3],
+}
+
+impl Grips<'_> {
+    fn active(&self) -> impl Iterator<Item = (usize, Vec3, usize, &GripMove)> {
+        let Holds { particle, anchor, grip } = self.holds;
+        let all = particle.iter().zip(anchor).zip(grip);
+        all.map(|((&p, &anchor), &g)| (p as usize, anchor, g as usize, &self.moves[g as usize]))
+            .filter(|h| h.3.active)
+    }
+
+    /// Gives held particles the velocity of their grip for this step, and books the impulse that this takes.
+    pub fn lead_velocities(&mut self, particles: &mut Particles) {
+        let mut impulses = std::mem::take(&mut self.impulses);
+        for (p, anchor, grip, step) in self.active() {
+            let led = (step.end.apply(anchor) - step.start.apply(anchor)) / self.time_step;
+            let change = (led - particles.velocity[p]) * step.axes;
+            particles.velocity[p] += change;
+            impulses[grip] += change * particles.mass[p];
+        }
+        std::mem::swap(&mut self.impulses, &mut impulses);
+    }
+
+    /// Puts held particles where their grip is at the end of the step: no drift over many steps.
+    pub fn place(&self, particles: &mut Particles) {
+        for (p, anchor, _, step) in self.active() {
+            let position = &mut particles.position[p];
+            *position += (step.end.apply(anchor) - *position) * step.axes;
+        }
+    }
+
+    /// Calls `visit(particle, mask)` with 1 in `mask` for every direction that is held in this step.
+    pub fn visit_held(&self, mut visit: impl FnMut(usize, Vec3)) {
+        self.active().for_each(|(p, _, _, step)| visit(p, step.axes));
+    }
+}

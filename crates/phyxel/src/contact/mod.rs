@@ -1,0 +1,12 @@
+//! What bodies meet: obstacles, static or moving, and grips that hold and lead particles. A service that methods ask
+//! in their own way: explicit ones after moving, projective ones in every iteration, implicit ones as rows.
+
+mod grips;
+mod motion;
+mod obstacles;
+
+pub(crate) use grips::GripMove;
+pub use grips::{Axes, Grip, Grips, HOLDS, Holds};
+pub use motion::{Ease, Keyframe, Motion, Pose};
+pub use obstacles::{Contact, Contacts, Friction, Obstacle};
+pub(crate) use obstacles::{PosedObstacle, Surface};

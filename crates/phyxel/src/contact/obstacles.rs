@@ -1,0 +1,260 @@
+//! Obstacles of any shape, static or moving, with Coulomb friction; and the service that methods ask.
+
+use super::{Motion, Pose};
+use crate::geometry::{DistanceGrid, DistanceGridError, PlacedShape, Placement, Shape};
+use crate::math::{CHUNK, Real, Vec3};
+use crate::particles::Particles;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// How an obstacle's surface resists sliding.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Friction {
+    /// Coulomb's coefficient µ.
+    Coulomb(Real),
+    /// Whatever touches is held there for good.
+    Stick,
+}
+
+/// What answers an obstacle's distance queries, in the coordinates of time 0.
+#[derive(Clone, Debug)]
+pub(crate) enum Surface {
+    /// The shape itself.
+    Exact(PlacedShape),
+    /// Distances baked on a grid: meshes are slow to ask.
+    Baked(Baked),
+}
+
+/// A grid in the shape's own frame, and where that frame is.
+#[derive(Clone, Debug)]
+pub(crate) struct Baked {
+    grid: Arc<DistanceGrid>,
+    placement: Placement,
+    /// Thickness of the wall of a hollow shape, in the shape's frame: kept off the grid, whose cells may be coarser.
+    wall: Option<Real>,
+}
+
+/// Nodes of a baked grid at the most: 128 MB.
+const MAX_GRID_NODES: usize = 32_000_000;
+
+impl Surface {
+    /// Bakes shapes that are slow to ask, with cells of half the smallest spacing of the bodies.
+    pub(crate) fn try_new(shape: &PlacedShape, spacing: Real) -> Result<Self, DistanceGridError> {
+        if !shape.shape.has_mesh() || shape.bounds().is_none() {
+            return Ok(Self::Exact(shape.clone()));
+        }
+        let (solid, wall) = match &shape.shape {
+            Shape::Shell { shape, thickness } => (&**shape, Some(*thickness)),
+            solid => (solid, None),
+        };
+        let cell = 0.5 * spacing / shape.placement.scale;
+        let grid = DistanceGrid::bake(solid, cell, 4.0 * cell, MAX_GRID_NODES)?;
+        Ok(Self::Baked(Baked { grid: Arc::new(grid), placement: shape.placement, wall }))
+    }
+
+    #[inline]
+    fn distance(&self, p: Vec3) -> Real {
+        match self {
+            Self::Exact(shape) => shape.signed_distance(p),
+            Self::Baked(baked) => baked.distance_and_side(p).0,
+        }
+    }
+
+    #[inline]
+    fn normal(&self, p: Vec3) -> Vec3 {
+        match self {
+            Self::Exact(shape) => shape.normal(p),
+            Self::Baked(baked) => {
+                let (_, gradient) = baked.grid.signed_distance_and_gradient(baked.placement.to_local(p));
+                let side = baked.distance_and_side(p).1;
+                (baked.placement.direction_to_world(gradient) * side).normalize_or(Vec3::Y)
+            }
+        }
+    }
+}
+
+impl Baked {
+    /// World distance, and −1 where the inner side of a wall is the nearer one.
+    #[inline]
+    fn distance_and_side(&self, p: Vec3) -> (Real, Real) {
+        let solid = self.grid.signed_distance(self.placement.to_local(p));
+        let (distance, side) = match self.wall {
+            Some(wall) => {
+                let from_middle = solid + 0.5 * wall;
+                (from_middle.abs() - 0.5 * wall, from_middle.signum())
+            }
+            None => (solid, 1.0),
+        };
+        (distance * self.placement.scale, side)
+    }
+}
+
+/// An obstacle: particles stay outside (or inside) it.
+#[derive(Clone, Debug)]
+pub struct Obstacle {
+    /// Names it in the ledger.
+    pub name: String,
+    /// Its shape at time 0.
+    pub shape: PlacedShape,
+    /// Keeps particles in instead of out.
+    pub inside: bool,
+    /// Resistance to sliding.
+    pub friction: Friction,
+    /// How it moves; about its own position.
+    pub motion: Motion,
+}
+
+impl Obstacle {
+    /// A resting obstacle without friction.
+    pub fn new(name: impl Into<String>, shape: PlacedShape) -> Self {
+        let motion = Motion::still();
+        Self { name: name.into(), shape, inside: false, friction: Friction::Coulomb(0.0), motion }
+    }
+}
+
+/// An obstacle prepared for queries, where it is in this step.
+#[derive(Clone, Debug)]
+pub(crate) struct PosedObstacle {
+    pub(crate) surface: Surface,
+    pub(crate) bounds: Option<(Vec3, Vec3)>,
+    pub(crate) sign: Real,
+    pub(crate) friction: Friction,
+    pub(crate) moving: bool,
+    pub(crate) start: Pose,
+    pub(crate) end: Pose,
+}
+
+/// What a query finds.
+#[derive(Clone, Copy, Debug)]
+pub struct Contact {
+    /// Distance from the surface, negative inside. [m]
+    pub gap: Real,
+    /// Unit normal, away from the obstacle.
+    pub normal: Vec3,
+    /// Velocity of the surface there. [m/s]
+    pub surface_velocity: Vec3,
+    /// Resistance to sliding.
+    pub friction: Friction,
+}
+
+/// A particle this near (in radii) to the surface is touching it.
+const TOUCHING: Real = 1e-4;
+
+impl Contact {
+    /// The change of velocity that the obstacle causes: no motion into it, and Coulomb's cone for the rest.
+    #[inline]
+    pub fn velocity_change(&self, velocity: Vec3) -> Vec3 {
+        let relative = velocity - self.surface_velocity;
+        let approach = -relative.dot(self.normal);
+        match self.friction {
+            Friction::Stick => -relative,
+            Friction::Coulomb(_) if approach <= 0.0 => Vec3::ZERO,
+            Friction::Coulomb(mu) => {
+                let sliding = relative + self.normal * approach;
+                let speed = sliding.length();
+                let braked = if speed > mu * approach { mu * approach / speed } else { 1.0 };
+                self.normal * approach - sliding * braked
+            }
+        }
+    }
+}
+
+impl PosedObstacle {
+    /// The contact at `point`, if the surface is nearer than `reach`.
+    #[inline]
+    fn query(&self, point: Vec3, reach: Real, time_step: Real) -> Option<Contact> {
+        let at_start = if self.moving { self.end.undo(point) } else { point };
+        if let Some((low, high)) = self.bounds
+            && (at_start.cmplt(low - reach).any() || at_start.cmpgt(high + reach).any())
+        {
+            return None;
+        }
+        let gap = self.surface.distance(at_start) * self.sign;
+        if gap >= reach {
+            return None;
+        }
+        let mut normal = self.surface.normal(at_start) * self.sign;
+        let mut surface_velocity = Vec3::ZERO;
+        if self.moving {
+            normal = self.end.rotation * normal;
+            surface_velocity = (point - self.start.apply(at_start)) / time_step;
+        }
+        Some(Contact { gap, normal, surface_velocity, friction: self.friction })
+    }
+}
+
+/// The obstacles of a step, for the particles of one group.
+pub struct Contacts<'a> {
+    pub(crate) obstacles: &'a [PosedObstacle],
+    pub(crate) time_step: Real,
+    /// Which particles touch something; kept from step to step.
+    pub(crate) touching: &'a mut Vec<u32>,
+    pub(crate) impulses: &'a mut [Vec3],
+}
+
+impl Contacts<'_> {
+    /// How many obstacles there are.
+    pub fn n_obstacles(&self) -> usize {
+        self.obstacles.len()
+    }
+
+    /// The contact of a point with an obstacle, if its surface is nearer than `reach`.
+    pub fn query(&self, obstacle: usize, point: Vec3, reach: Real) -> Option<Contact> {
+        self.obstacles[obstacle].query(point, reach, self.time_step)
+    }
+
+    /// Books an impulse [N s] that an obstacle gave to the bodies, for methods that solve contacts themselves.
+    pub fn book(&mut self, obstacle: usize, impulse: Vec3) {
+        self.impulses[obstacle] += impulse;
+    }
+
+    /// For explicit methods, after moving: pushes particles out and takes the velocity into obstacles from them.
+    pub fn resolve(&mut self, particles: &mut Particles) {
+        self.respond(particles, true);
+    }
+
+    /// For explicit methods, after a kick: the velocities of the particles that touch.
+    pub fn settle(&mut self, particles: &mut Particles) {
+        self.respond(particles, false);
+    }
+
+    fn respond(&mut self, particles: &mut Particles, move_out: bool) {
+        let (obstacles, time_step) = (self.obstacles, self.time_step);
+        if obstacles.is_empty() {
+            return;
+        }
+        self.touching.resize(particles.len(), 0);
+        let Particles { position, velocity, mass, radius, .. } = particles;
+        let rows = position.par_chunks_mut(CHUNK).zip(velocity.par_chunks_mut(CHUNK));
+        let rows = rows.zip(mass.par_chunks(CHUNK)).zip(radius.par_chunks(CHUNK));
+        // one partial sum per chunk, added in order: the same bits for any number of threads
+        let partial: Vec<Vec<Vec3>> = rows
+            .zip(self.touching.par_chunks_mut(CHUNK))
+            .map(|((((position, velocity), mass), radius), touching)| {
+                let mut impulses = vec![Vec3::ZERO; obstacles.len()];
+                for i in 0..position.len() {
+                    if !move_out && touching[i] == 0 {
+                        continue;
+                    }
+                    let mut touches = false;
+                    for (obstacle, impulse) in obstacles.iter().zip(&mut impulses) {
+                        let reach = radius[i] * (1.0 + TOUCHING);
+                        let Some(contact) = obstacle.query(position[i], reach, time_step) else { continue };
+                        touches = true;
+                        if move_out && contact.gap < radius[i] {
+                            position[i] += contact.normal * (radius[i] - contact.gap);
+                        }
+                        let change = contact.velocity_change(velocity[i]);
+                        velocity[i] += change;
+                        *impulse += change * mass[i];
+                    }
+                    touching[i] = u32::from(touches);
+                }
+                impulses
+            })
+            .collect();
+        for chunk in partial {
+            self.impulses.iter_mut().zip(chunk).for_each(|(sum, part)| *sum += part);
+        }
+    }
+}

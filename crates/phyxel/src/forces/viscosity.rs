@@ -1,0 +1,153 @@
+//! True shear viscosity from the rate of strain, solved implicitly.
+//!
+//! Dissipation Σ_i V_i η |D_i|² + residual part, with L_i = (Σ_j w v_ij x_ijᵀ) C_i⁻¹ the velocity gradient fitted in the
+//! current shape, C_i = Σ_j w x_ij x_ijᵀ, and D the symmetric part of L: stress 2η D. Motion that the fit cannot see
+//! (v_ij − L_i x_ij) is damped in proportion, as elastic residuals are stiffened. Rigid motion is fitted exactly and has
+//! D = 0 and no residual, so nothing brakes it, and both momenta are kept. [m/s], [Pa s]
+
+use crate::linear::{ConjugateGradients, Solved};
+use crate::material::Parameter;
+use crate::math::{Mat3, Real, Vec3, outer, symmetric_part, trace};
+use crate::mls::{Answer, BondGeometry, WeightedBonds, fit_gradient, gather_answers, safe_inverse};
+use rayon::prelude::*;
+
+/// Buffers of the implicit viscosity solve.
+#[derive(Clone, Debug)]
+pub struct Viscosity {
+    cg: ConjugateGradients,
+    prepared: Vec<Prepared>,
+    answers: Vec<Answer>,
+    aside: Vec<()>,
+    momentum: Vec<Vec3>,
+    inverse_mass: Vec<Vec3>,
+}
+
+/// What a particle's dissipation needs in a step.
+#[derive(Clone, Copy, Debug, Default)]
+struct Prepared {
+    inverse_moment: Mat3,
+    row_sum: Vec3,
+    /// 2 η V
+    coefficient: Real,
+    residual: Real,
+}
+
+/// The bonds and matter that a solve works on.
+pub struct ViscousBonds<'a> {
+    /// The lists that velocities are fitted on.
+    pub bonds: WeightedBonds<'a>,
+    /// World positions. [m]
+    pub positions: &'a [Vec3],
+    /// Current volumes. [m³]
+    pub volumes: &'a (dyn Fn(usize) -> Real + Sync),
+    /// η [Pa s]
+    pub viscosity: &'a Parameter,
+    /// Share of the stress scale 2η that damps residual motion.
+    pub residual_share: Real,
+}
+
+struct VelocityBonds<'a> {
+    positions: &'a [Vec3],
+    velocities: &'a [Vec3],
+}
+
+impl BondGeometry for VelocityBonds<'_> {
+    #[inline(always)]
+    fn reference(&self, _bond: usize, i: usize, j: usize) -> Vec3 {
+        self.positions[j] - self.positions[i]
+    }
+
+    #[inline(always)]
+    fn field(&self, i: usize, j: usize) -> Vec3 {
+        self.velocities[j] - self.velocities[i]
+    }
+}
+
+/// Directions flatter than this do not count in the fit; such a particle has no viscous stress.
+const MOMENT_TOLERANCE: Real = 1e-4;
+
+impl Default for Viscosity {
+    fn default() -> Self {
+        Self {
+            cg: ConjugateGradients::new(1e-4, 200),
+            prepared: Vec::new(),
+            answers: Vec::new(),
+            aside: Vec::new(),
+            momentum: Vec::new(),
+            inverse_mass: Vec::new(),
+        }
+    }
+}
+
+impl Viscosity {
+    /// Solves (M + Δt K) v' = M v for the velocities, K from the present shape. `free(i)` is 1 in the directions in which
+    /// particle i may change its velocity. Preconditioned by the masses, so every iterate keeps both momenta.
+    pub fn solve(
+        &mut self,
+        bonds: &ViscousBonds<'_>,
+        mass: &[Real],
+        free: impl FnOnce(&mut [Vec3]),
+        time_step: Real,
+        velocities: &mut [Vec3],
+    ) -> Solved {
+        let n = mass.len();
+        self.prepare(bonds);
+        self.answers.resize(n, Answer::default());
+        self.aside.resize(n, ());
+        self.momentum.clear();
+        self.momentum.extend(velocities.iter().zip(mass).map(|(v, m)| *v * *m));
+        self.inverse_mass.clear();
+        self.inverse_mass.extend(mass.iter().map(|m| Vec3::splat(1.0 / m)));
+        free(&mut self.inverse_mass);
+        let Self { cg, prepared, answers, aside, momentum, inverse_mass } = self;
+        let apply = |v: &[Vec3], out: &mut [Vec3]| {
+            apply_internal(bonds, prepared, (answers, aside), v, out);
+            out.par_iter_mut().enumerate().for_each(|(i, out)| *out = v[i] * mass[i] - *out * time_step);
+        };
+        cg.solve(apply, |i| inverse_mass[i], momentum, velocities)
+    }
+
+    fn prepare(&mut self, bonds: &ViscousBonds<'_>) {
+        self.prepared.resize(bonds.positions.len(), Prepared::default());
+        let x = bonds.positions;
+        self.prepared.par_iter_mut().with_min_len(128).enumerate().for_each(|(i, prepared)| {
+            let range = bonds.bonds.neighbors.range(i);
+            let (mut moment, mut row_sum) = (Mat3::ZERO, Vec3::ZERO);
+            for (&j, weight) in bonds.bonds.neighbors.row(i).iter().zip(&bonds.bonds.weights[range]) {
+                let bond = x[j as usize] - x[i];
+                let weighted = bond * Real::from(weight[0]);
+                row_sum += weighted;
+                moment += outer(weighted, bond);
+            }
+            let inverse = safe_inverse(moment, MOMENT_TOLERANCE);
+            let scale = 2.0 * bonds.viscosity.at(i) * (bonds.volumes)(i);
+            let size = trace(moment);
+            *prepared = Prepared {
+                inverse_moment: inverse.matrix,
+                row_sum,
+                coefficient: if inverse.dropped == 0 { scale } else { 0.0 },
+                residual: if size > 0.0 { bonds.residual_share * scale / size } else { 0.0 },
+            };
+        });
+    }
+}
+
+/// out = the viscous forces −∂R/∂v at velocities v. [N]
+fn apply_internal(
+    viscous: &ViscousBonds<'_>,
+    prepared: &[Prepared],
+    (answers, aside): (&mut [Answer], &mut [()]),
+    v: &[Vec3],
+    out: &mut [Vec3],
+) {
+    let geometry = VelocityBonds { positions: viscous.positions, velocities: v };
+    fit_gradient(viscous.bonds, &geometry, answers, out, aside, |i, fit, ()| {
+        let p = &prepared[i];
+        let gradient = fit.product * p.inverse_moment;
+        let stress = symmetric_part(gradient) * p.coefficient;
+        let answer =
+            Answer { carrier: stress * p.inverse_moment - gradient * p.residual, residual: p.residual };
+        (answer, answer.own_force(p.row_sum, &fit))
+    });
+    gather_answers(viscous.bonds, &geometry, answers, out);
+}

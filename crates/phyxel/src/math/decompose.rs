@@ -1,0 +1,245 @@
+//! 3×3 decompositions: symmetric eigenvalues, det-signed singular values, polar. Jacobi rotations throughout:
+//! accurate to the last bits also for rank-deficient input, and branch-free enough for particle loops.
+
+use super::{Mat3, Real, Vec3};
+
+/// F = U diag(σ) Vᵀ with det U = det V = +1, σ descending in magnitude; a reflection makes the smallest σ negative.
+#[derive(Clone, Copy, Debug)]
+pub struct Svd {
+    /// Left rotation.
+    pub u: Mat3,
+    /// Singular values; only the last may be negative.
+    pub sigma: Vec3,
+    /// Right rotation.
+    pub v: Mat3,
+}
+
+const MAX_SWEEPS: usize = 12;
+const PAIRS: [(usize, usize); 3] = [(0, 1), (0, 2), (1, 2)];
+
+/// Cosine and sine of the rotation that diagonalises [[a, b], [b, d]].
+#[inline]
+fn jacobi_rotation(a: Real, b: Real, d: Real) -> (Real, Real) {
+    let theta = (d - a) / (2.0 * b);
+    let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
+    let c = 1.0 / (t * t + 1.0).sqrt();
+    (c, t * c)
+}
+
+#[inline]
+fn rotate_columns(m: &mut Mat3, p: usize, q: usize, c: Real, s: Real) {
+    let (a, b) = (m.col(p), m.col(q));
+    *m.col_mut(p) = a * c - b * s;
+    *m.col_mut(q) = a * s + b * c;
+}
+
+/// Eigenvalues in descending order and the matching orthonormal eigenvectors as columns (a rotation).
+/// Only the symmetric part of `m` counts.
+pub fn symmetric_eigen(m: Mat3) -> (Vec3, Mat3) {
+    let mut a = super::symmetric_part(m);
+    let mut v = Mat3::IDENTITY;
+    for _ in 0..MAX_SWEEPS {
+        let off = a.y_axis.x.abs() + a.z_axis.x.abs() + a.z_axis.y.abs();
+        let diagonal = a.x_axis.x.abs() + a.y_axis.y.abs() + a.z_axis.z.abs();
+        // a non-finite matrix ends here too
+        if !(off > 1e-17 * diagonal) {
+            break;
+        }
+        for (p, q) in PAIRS {
+            let apq = a.col(q)[p];
+            if apq == 0.0 {
+                continue;
+            }
+            let (c, s) = jacobi_rotation(a.col(p)[p], apq, a.col(q)[q]);
+            rotate_columns(&mut a, p, q, c, s);
+            let mut transposed = a.transpose();
+            rotate_columns(&mut transposed, p, q, c, s);
+            a = transposed.transpose();
+            rotate_columns(&mut v, p, q, c, s);
+        }
+    }
+    let mut values = Vec3::new(a.x_axis.x, a.y_axis.y, a.z_axis.z);
+    for (p, q) in [(0, 1), (0, 2), (1, 2)] {
+        if values[q] > values[p] {
+            let swap = values[p];
+            values[p] = values[q];
+            values[q] = swap;
+            let column = v.col(p);
+            *v.col_mut(p) = v.col(q);
+            *v.col_mut(q) = -column; // keeps det V = +1
+        }
+    }
+    (values, v)
+}
+
+/// Det-signed singular value decomposition by one-sided Jacobi rotations.
+pub fn svd(m: Mat3) -> Svd {
+    let mut a = m;
+    let mut v = Mat3::IDENTITY;
+    for _ in 0..MAX_SWEEPS {
+        let mut rotated = false;
+        for (p, q) in PAIRS {
+            let (ap, aq) = (a.col(p), a.col(q));
+            let (pp, qq, pq) = (ap.dot(ap), aq.dot(aq), ap.dot(aq));
+            if !(pq.abs() > 1e-16 * (pp * qq).sqrt()) || pq == 0.0 {
+                continue;
+            }
+            rotated = true;
+            let (c, s) = jacobi_rotation(pp, pq, qq);
+            rotate_columns(&mut a, p, q, c, s);
+            rotate_columns(&mut v, p, q, c, s);
+        }
+        if !rotated {
+            break;
+        }
+    }
+    for (p, q) in [(0, 1), (0, 2), (1, 2)] {
+        if a.col(q).length_squared() > a.col(p).length_squared() {
+            // swap and negate: stays a rotation of both
+            let (ca, cv) = (a.col(p), v.col(p));
+            *a.col_mut(p) = a.col(q);
+            *a.col_mut(q) = -ca;
+            *v.col_mut(p) = v.col(q);
+            *v.col_mut(q) = -cv;
+        }
+    }
+    let mut sigma = Vec3::new(a.x_axis.length(), a.y_axis.length(), a.z_axis.length());
+    let u0 = if sigma.x > 0.0 { a.x_axis / sigma.x } else { Vec3::X };
+    let u1 = if sigma.y > 1e-300 && sigma.y > 1e-16 * sigma.x {
+        let raw = a.y_axis / sigma.y;
+        (raw - u0 * u0.dot(raw)).normalize()
+    } else {
+        u0.any_orthonormal_vector()
+    };
+    let u2 = u0.cross(u1);
+    sigma.z = u2.dot(a.z_axis); // signed: U stays a rotation
+    Svd { u: Mat3::from_cols(u0, u1, u2), sigma, v }
+}
+
+/// F = R S with R a rotation (det +1) and S symmetric; S has a negative eigenvalue where F is inverted.
+pub fn polar(m: Mat3) -> (Mat3, Mat3) {
+    let rotation = newton_rotation(m).unwrap_or_else(|| {
+        let Svd { u, v, .. } = svd(m);
+        u * v.transpose()
+    });
+    (rotation, super::symmetric_part(rotation.transpose() * m))
+}
+
+/// Newton's iteration R ← (R + R⁻ᵀ)/2: quick, and only for matrices that are safely invertible and not inverted.
+fn newton_rotation(m: Mat3) -> Option<Mat3> {
+    let size = super::frobenius_norm(m);
+    let det = m.determinant();
+    if !(det > 1e-4 * size * size * size) {
+        return None;
+    }
+    let mut r = m * (1.0 / det.cbrt());
+    for _ in 0..20 {
+        let next = (r + super::cofactor(r) * (1.0 / r.determinant())) * 0.5;
+        let change = super::frobenius_norm(next - r);
+        r = next;
+        if change < 1e-15 {
+            return Some(r);
+        }
+        if change < 1e-9 {
+            // quadratic: one more step is exact to round-off
+            return Some((r + super::cofactor(r) * (1.0 / r.determinant())) * 0.5);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Random, frobenius_norm, outer};
+    use super::*;
+
+    fn random_matrix(random: &mut Random) -> Mat3 {
+        Mat3::from_cols(random.in_cube(), random.in_cube(), random.in_cube())
+    }
+
+    /// Random, near-singular, rank 2, rank 1, zero, mirrored, isotropic and badly scaled matrices.
+    fn samples() -> Vec<Mat3> {
+        let mut random = Random::new(7);
+        let mut all =
+            vec![Mat3::ZERO, Mat3::IDENTITY, -Mat3::IDENTITY, Mat3::from_diagonal(Vec3::new(1.0, 1.0, -1.0))];
+        for k in 0..300 {
+            let m = random_matrix(&mut random);
+            all.push(m);
+            all.push(m * 10f64.powi(k % 13 - 6));
+            all.push(outer(random.in_cube(), random.in_cube()));
+            all.push(outer(random.in_cube(), random.in_cube()) + outer(random.in_cube(), random.in_cube()));
+            all.push(outer(random.in_cube(), random.in_cube()) + m * 1e-9);
+            all.push(Mat3::IDENTITY + m * 1e-6);
+        }
+        all
+    }
+
+    /// Of dynamic size: nalgebra's closed forms for 3×3 lose small singular values to round-off.
+    fn to_nalgebra(m: Mat3) -> nalgebra::DMatrix<Real> {
+        nalgebra::DMatrix::from_column_slice(3, 3, &m.to_cols_array())
+    }
+
+    fn assert_rotation(m: Mat3) {
+        assert!(frobenius_norm(m.transpose() * m - Mat3::IDENTITY) < 1e-13, "{m} is not orthogonal");
+        assert!((m.determinant() - 1.0).abs() < 1e-13);
+    }
+
+    #[test]
+    fn svd_rebuilds_and_agrees_with_nalgebra() {
+        for m in samples() {
+            let Svd { u, sigma, v } = svd(m);
+            assert_rotation(u);
+            assert_rotation(v);
+            let size = frobenius_norm(m).max(1e-300);
+            assert!(frobenius_norm(u * Mat3::from_diagonal(sigma) * v.transpose() - m) < 2e-14 * size, "{m}");
+            let oracle = to_nalgebra(m).singular_values();
+            for k in 0..3 {
+                assert!((sigma[k].abs() - oracle[k]).abs() < 1e-13 * size, "{m}: {sigma} against {oracle}");
+            }
+            assert!(sigma.x >= sigma.y && sigma.y >= sigma.z.abs() - 1e-13 * size);
+            assert!(
+                sigma.z * m.determinant() >= -1e-13 * size.powi(4),
+                "the sign of the determinant goes to the last"
+            );
+        }
+    }
+
+    #[test]
+    fn eigen_rebuilds_and_agrees_with_nalgebra() {
+        for m in samples() {
+            let s = super::super::symmetric_part(m);
+            let (values, q) = symmetric_eigen(s);
+            assert_rotation(q);
+            let size = frobenius_norm(s).max(1e-300);
+            assert!(frobenius_norm(q * Mat3::from_diagonal(values) * q.transpose() - s) < 1e-14 * size);
+            let mut oracle: Vec<Real> = to_nalgebra(s).symmetric_eigenvalues().iter().copied().collect();
+            oracle.sort_by(|a, b| b.total_cmp(a));
+            for k in 0..3 {
+                assert!((values[k] - oracle[k]).abs() < 1e-13 * size);
+            }
+        }
+    }
+
+    #[test]
+    fn polar_gives_the_nearest_rotation_also_when_inverted() {
+        for m in samples() {
+            let (r, s) = polar(m);
+            assert_rotation(r);
+            let Svd { u, sigma, v } = svd(m);
+            let size = frobenius_norm(m).max(1e-300);
+            assert!(frobenius_norm(r * s - m) < 1e-12 * size, "{m}");
+            // unique where the two smallest singular values do not cancel
+            if sigma.y + sigma.z > 1e-3 * size {
+                assert!(frobenius_norm(r - u * v.transpose()) < 1e-11, "{m}");
+            }
+        }
+    }
+
+    #[test]
+    fn non_finite_input_ends() {
+        for bad in [Real::NAN, Real::INFINITY] {
+            let m = Mat3::from_diagonal(Vec3::new(1.0, bad, 1.0)) + outer(Vec3::ONE, Vec3::ONE);
+            let _ = (svd(m), symmetric_eigen(m), polar(m));
+        }
+    }
+}

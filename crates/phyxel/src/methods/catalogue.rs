@@ -1,0 +1,50 @@
+//! The one table of methods: lists, docs, schema and conformance tests loop over it.
+
+use super::MethodFactory;
+
+/// A method in the catalogue.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Scene key.
+    pub key: &'static str,
+    /// Paper, as cited in comments.
+    pub paper: &'static str,
+    /// What it is for.
+    pub about: &'static str,
+    /// The factory with default settings; `None` while the method is not built.
+    pub default_factory: Option<fn() -> Box<dyn MethodFactory>>,
+}
+
+/// All methods, in the order in which they are listed.
+pub const CATALOGUE: &[Entry] = &[
+    Entry {
+        key: "reference",
+        paper: "Müller et al. 2004, Point Based Animation of Elastic, Plastic and Melting Objects",
+        about: "elastic solids with a rest shape",
+        default_factory: Some(|| Box::new(super::reference::Params::default())),
+    },
+    Entry {
+        key: "incremental",
+        paper: "Gerszewski et al. 2009, A Point-Based Method for Animating Elastoplastic Solids",
+        about: "large plastic flow without a rest shape",
+        default_factory: None,
+    },
+    Entry {
+        key: "embedded",
+        paper: "Jones et al. 2014, Deformation Embedding for Point-Based Elastoplastic Simulation",
+        about: "large elastic and plastic deformation together",
+        default_factory: None,
+    },
+    Entry {
+        key: "elaston",
+        paper: "Martin et al. 2010, Unified Simulation of Elastic Rods, Shells, and Solids",
+        about: "rods, shells and solids in one; cutting",
+        default_factory: None,
+    },
+    Entry {
+        key: "peridynamic",
+        paper: "He, Wang and Wu 2018, Projective Peridynamics for Modeling Versatile Elastoplastic Materials",
+        about: "large time steps; cloth, rods, sand, viscoelastic fluids",
+        default_factory: None,
+    },
+];

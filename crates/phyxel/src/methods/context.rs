@@ -1,0 +1,91 @@
+//! What a method is handed in a step, and what it hands back.
+
+use crate::contact::{Contacts, Grips};
+use crate::forces::Fields;
+use crate::math::Real;
+
+/// Everything outside a group that a step may ask for.
+pub struct StepContext<'a> {
+    /// Time at the beginning of the step. [s]
+    pub time: Real,
+    /// Length of the step. [s]
+    pub time_step: Real,
+    /// Gravity and force fields.
+    pub fields: Fields<'a>,
+    /// Obstacles, where they are at the end of the step.
+    pub contacts: Contacts<'a>,
+    /// Grips, with their targets for the end of the step.
+    pub grips: Grips<'a>,
+    /// Where the time went.
+    pub timings: &'a mut Timings,
+}
+
+/// What a step reports.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepReport {
+    /// Iterations of the solves in this step.
+    pub iterations: usize,
+    /// Particles that yielded.
+    pub n_yielded: usize,
+}
+
+/// Why a step failed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum StepError {
+    /// A value is not a number any more.
+    #[error("{column} is not finite")]
+    NonFinite {
+        /// The state array.
+        column: &'static str,
+        /// The particle.
+        particle: usize,
+    },
+    /// The matter is torn to pieces, and steps would have to become uselessly small.
+    #[error("{reason}")]
+    Unstable {
+        /// What was seen.
+        reason: String,
+        /// The particle.
+        particle: usize,
+    },
+}
+
+/// Seconds by stage, from a clock that the caller brings: the engine has none.
+#[derive(Clone, Debug, Default)]
+pub struct Timings {
+    clock: Option<fn() -> Real>,
+    stages: Vec<(&'static str, Real)>,
+}
+
+impl Timings {
+    /// Measures with a clock that returns seconds.
+    pub fn new(clock: fn() -> Real) -> Self {
+        Self { clock: Some(clock), stages: Vec::new() }
+    }
+
+    /// Runs a stage and books its time.
+    pub fn stage<T>(&mut self, name: &'static str, run: impl FnOnce() -> T) -> T {
+        let Some(clock) = self.clock else { return run() };
+        let start = clock();
+        let result = run();
+        self.book(name, clock() - start);
+        result
+    }
+
+    fn book(&mut self, name: &'static str, seconds: Real) {
+        match self.stages.iter_mut().find(|stage| stage.0 == name) {
+            Some(stage) => stage.1 += seconds,
+            None => self.stages.push((name, seconds)),
+        }
+    }
+
+    /// Stages in the order in which they first ran, with their seconds.
+    pub fn stages(&self) -> &[(&'static str, Real)] {
+        &self.stages
+    }
+
+    /// Forgets what was measured.
+    pub fn clear(&mut self) {
+        self.stages.clear();
+    }
+}

@@ -1,0 +1,145 @@
+//! The methods: each a published way to drive a group of bodies, behind one trait. Methods never import each other.
+
+mod catalogue;
+mod context;
+pub mod reference;
+
+pub use catalogue::{CATALOGUE, Entry};
+pub use context::{StepContext, StepError, StepReport, Timings};
+
+use crate::geometry::Sampling;
+use crate::material::Parameter;
+use crate::math::Real;
+use crate::particles::{Particles, StateVisitor};
+use std::fmt::Debug;
+
+/// One published method driving one group of bodies.
+pub trait Method: Send + Sync {
+    /// Largest stable step in the present state, and why.
+    fn max_time_step(&self, particles: &Particles) -> TimeStepLimit;
+
+    /// Advances the group by `ctx.time_step`.
+    ///
+    /// # Errors
+    /// When the state cannot be advanced; the world adds the body and the time.
+    fn step(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>)
+    -> Result<StepReport, StepError>;
+
+    /// Something changed outside a step: rebuild what was derived from it.
+    fn changed(&mut self, particles: &Particles, change: Change);
+
+    /// Names every state array of the method's own once.
+    fn visit_state(&mut self, visitor: &mut dyn StateVisitor);
+
+    /// Energies of the present state.
+    fn energies(&self, particles: &Particles) -> Energies;
+
+    /// Σ V_i det F_i [m³]
+    fn current_volume(&self, particles: &Particles) -> Real;
+
+    /// Columns that [`Method::column`] can compute.
+    fn columns(&self) -> &'static [ColumnInfo] {
+        &[]
+    }
+
+    /// A column by name, one value per particle; `None` if the method has no such column.
+    fn column(&self, _name: &str, _particles: &Particles) -> Option<Vec<Real>> {
+        None
+    }
+
+    /// Counters for the ledger: the same names in the same order every time.
+    fn counters(&self) -> Vec<(&'static str, Real)> {
+        Vec::new()
+    }
+}
+
+/// Makes a method for a group. Implemented by each method's `Params`, and by callers who bring their own.
+pub trait MethodFactory: Debug + Send + Sync {
+    /// The scene key, such as "reference". Bodies with the same key form a group.
+    fn key(&self) -> &str;
+
+    /// Builds the method on sorted particles, which it may adjust (masses and volumes by its own rule).
+    ///
+    /// # Errors
+    /// When the method cannot do what the group asks.
+    fn build(&self, particles: &mut Particles, matter: &Matter) -> Result<Box<dyn Method>, MethodError>;
+}
+
+/// What a group is made of: a value per particle or one for all, and facts per body.
+#[derive(Clone, Debug)]
+pub struct Matter {
+    /// [kg/m³]
+    pub density: Parameter,
+    /// E [Pa]
+    pub youngs_modulus: Parameter,
+    /// ν
+    pub poisson_ratio: Parameter,
+    /// η [Pa s]
+    pub viscosity: Parameter,
+    /// The bodies of the group.
+    pub bodies: Vec<GroupBody>,
+}
+
+/// What a method may want to know of a body.
+#[derive(Clone, Debug)]
+pub struct GroupBody {
+    /// Index of the body in the world, as in [`Particles::body`].
+    pub index: u32,
+    /// Its name.
+    pub name: String,
+    /// How it was filled.
+    pub sampling: Sampling,
+    /// True volume. [m³]
+    pub volume: Real,
+}
+
+/// Something changed outside a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Change {
+    /// State was loaded from elsewhere (a checkpoint).
+    Restored,
+}
+
+/// The largest stable time step, and why.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimeStepLimit {
+    /// What the method would take by itself, safety included. [s]
+    pub value: Real,
+    /// Where the scheme becomes unstable; a step asked for must not exceed it. [s]
+    pub stable: Real,
+    /// One word for the ledger.
+    pub reason: &'static str,
+    /// The particle that sets it.
+    pub particle: Option<usize>,
+}
+
+/// Energies of a state. [J]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Energies {
+    /// Elastic energy, where the method has one.
+    pub elastic: Option<Real>,
+    /// Work done by plastic flow so far.
+    pub plastic_work: Real,
+}
+
+/// A column that can be exported or coloured by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ColumnInfo {
+    /// As in scenes.
+    pub name: &'static str,
+    /// SI unit.
+    pub unit: &'static str,
+    /// What it is.
+    pub about: &'static str,
+}
+
+/// A group that a method cannot drive.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct MethodError {
+    /// Index of the body concerned in the world, if it is one.
+    pub body: Option<u32>,
+    /// What is wrong and what to change.
+    pub message: String,
+}

@@ -1,0 +1,173 @@
+//! From particles to a rest shape: support radii, volumes, bonds, moments.
+
+use super::{LameParameter, Params, Reference, RestParticle, RestShape, Support, VolumeRule};
+use crate::forces::Viscosity;
+use crate::geometry::Sampling;
+use crate::kernels;
+use crate::material::{Lame, Parameter};
+use crate::math::{Mat3, Real, Vec3, trace};
+use crate::methods::{Matter, MethodError};
+use crate::mls::{Answer, moment, safe_inverse};
+use crate::neighbors::{Bonds, Points, mean_nearest_distance, within_radius};
+use crate::particles::Particles;
+use rayon::prelude::*;
+
+/// Neighbours that the mean distance is taken over. [Mueller2004] Sec. 3.2
+const N_NEAREST: usize = 10;
+/// Directions flatter than this have no extent: 0.1 % of noise on a plane must not read as strain.
+const MOMENT_TOLERANCE: Real = 1e-6;
+/// A gradient needs three bonds at least.
+const MIN_BONDS: usize = 3;
+
+impl Reference {
+    /// [Mueller2004] Sec. 3.2, with volumes by `params.volume_rule`.
+    pub(super) fn build(
+        params: Params,
+        particles: &mut Particles,
+        matter: &Matter,
+    ) -> Result<Self, MethodError> {
+        let n = particles.len();
+        let spacing = mean_nearest_distance(
+            Points { positions: &particles.position, keys: &particles.body },
+            N_NEAREST,
+        );
+        let factors: Vec<(u32, Real)> =
+            matter.bodies.iter().map(|b| (b.index, support_factor(params.support, b.sampling))).collect();
+        let factor = |body: u32| factors.iter().find(|f| f.0 == body).map_or(1.5, |f| f.1);
+        let support_radius: Vec<Real> = (0..n).map(|i| factor(particles.body[i]) * spacing[i]).collect();
+        if let Some(i) = support_radius.iter().position(|h| !(*h > 0.0)) {
+            return Err(MethodError {
+                body: Some(particles.body[i]),
+                message: "particles lie on top of each other: they need distances to have a rest shape"
+                    .into(),
+            });
+        }
+        if params.volume_rule == VolumeRule::Sph {
+            sph_masses_and_volumes(particles, &spacing, &support_radius, matter);
+        }
+        let lame = |i: usize| Lame::from_moduli(matter.youngs_modulus.at(i), matter.poisson_ratio.at(i));
+        let uniform = |p: &Parameter| matches!(p, Parameter::Uniform(_));
+        let column = |value: &dyn Fn(Lame) -> Real| {
+            if uniform(&matter.youngs_modulus) && uniform(&matter.poisson_ratio) {
+                Parameter::Uniform(value(lame(0)))
+            } else {
+                Parameter::Column((0..n).map(|i| value(lame(i))).collect())
+            }
+        };
+        let mut method = Self {
+            lame: LameParameter {
+                lambda: column(&|l| l.lambda),
+                mu: column(&|l| l.mu),
+                youngs_modulus: matter.youngs_modulus.clone(),
+            },
+            viscosity: matter.viscosity.clone(),
+            params,
+            rest_position: particles.position.clone(),
+            support_radius,
+            rest: RestShape::default(),
+            gradients: Vec::new(),
+            answers: Vec::new(),
+            force: Vec::new(),
+            viscous: Viscosity::default(),
+        };
+        method.prepare(particles);
+        Ok(method)
+    }
+
+    /// Everything that follows from rest positions and support radii, and the forces of the present shape: a step
+    /// begins with them.
+    pub(super) fn prepare(&mut self, particles: &Particles) {
+        let rest = &self.rest_position;
+        let h = &self.support_radius;
+        let neighbors =
+            within_radius(Points { positions: rest, keys: &particles.body }, |i| h[i]).symmetrized();
+        let bonds = Bonds::new(neighbors, |i, j| rest[j] - rest[i]);
+        let weights = weights(&bonds, h);
+        let rows: Vec<(RestParticle, bool)> = (0..particles.len())
+            .into_par_iter()
+            .map(|i| {
+                let own = || {
+                    let range = bonds.neighbors().range(i);
+                    weights[range.clone()]
+                        .iter()
+                        .map(|w| Real::from(w[0]))
+                        .zip(bonds.vectors()[range].iter().copied())
+                };
+                let a = moment(own());
+                let inverse = safe_inverse(a, MOMENT_TOLERANCE);
+                let degenerate = inverse.dropped > 0 || own().filter(|b| b.0 > 0.0).count() < MIN_BONDS;
+                let stiffness =
+                    self.params.stabilization * self.lame.youngs_modulus.at(i) * particles.volume[i];
+                let size = trace(a);
+                let particle = RestParticle {
+                    inverse_moment: inverse.matrix,
+                    row_sum: own().fold(Vec3::ZERO, |sum, (w, u)| sum + u * w),
+                    residual: if degenerate || size <= 0.0 { 0.0 } else { stiffness / size },
+                    volume: if degenerate { 0.0 } else { particles.volume[i] },
+                };
+                (particle, degenerate)
+            })
+            .collect();
+        self.rest.n_degenerate = rows.iter().filter(|row| row.1).count();
+        self.rest.particles = rows.into_iter().map(|row| row.0).collect();
+        (self.rest.bonds, self.rest.weights) = (bonds, weights);
+        let n = particles.len();
+        self.gradients.resize(n, Mat3::IDENTITY);
+        self.answers.resize(n, Answer::default());
+        self.force.resize(n, Vec3::ZERO);
+        self.find_highest_frequency(particles);
+        self.forces_at(&particles.position);
+    }
+}
+
+fn support_factor(support: Support, sampling: Sampling) -> Real {
+    match (support, sampling) {
+        (Support::Factor(factor), _) => factor,
+        (Support::Auto, Sampling::Lattice) => 1.5,
+        (Support::Auto, _) => 2.0,
+    }
+}
+
+/// [w_ij, w_ji] of every bond, by the poly6 shape of each end's own support: constants cancel in the fit.
+fn weights(bonds: &Bonds, support_radius: &[Real]) -> Vec<[f32; 2]> {
+    let neighbors = bonds.neighbors();
+    let row = |i: usize| {
+        let bonds_of_row = neighbors.row(i).iter().zip(&bonds.vectors()[neighbors.range(i)]);
+        bonds_of_row.map(move |(&j, u)| {
+            let weight = |k: usize| kernels::poly6_shape(u.length_squared(), support_radius[k]) as f32;
+            [weight(i), weight(j as usize)]
+        })
+    };
+    let mut all = Vec::with_capacity(neighbors.n_bonds());
+    (0..neighbors.n_rows()).for_each(|i| all.extend(row(i)));
+    all
+}
+
+/// [Mueller2004] Sec. 3.2: m_i = s r̄_i³ ρ with one s so that smoothed densities are right on average; V_i = m_i/ρ_i.
+fn sph_masses_and_volumes(
+    particles: &mut Particles,
+    spacing: &[Real],
+    support_radius: &[Real],
+    matter: &Matter,
+) {
+    let points = Points { positions: &particles.position, keys: &particles.body };
+    let neighbors = within_radius(points, |i| support_radius[i]);
+    let x = &particles.position;
+    let smoothed = |i: usize, value: &dyn Fn(usize) -> Real| {
+        let h = support_radius[i];
+        let others = neighbors.row(i).iter().map(|&j| j as usize);
+        others.fold(value(i) * kernels::poly6(0.0, h), |s, j| {
+            s + value(j) * kernels::poly6(x[i].distance(x[j]), h)
+        })
+    };
+    let cubes: Vec<Real> = spacing.iter().map(|r| r.powi(3)).collect();
+    let density: Vec<Real> = (0..x.len()).map(|i| smoothed(i, &|j| cubes[j])).collect();
+    for body in &matter.bodies {
+        let members = || (0..x.len()).filter(|&i| particles.body[i] == body.index);
+        let mean = members().map(|i| density[i]).sum::<Real>() / members().count() as Real;
+        for i in members().collect::<Vec<_>>() {
+            particles.mass[i] = cubes[i] / mean * matter.density.at(i);
+            particles.volume[i] = cubes[i] / density[i];
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Moving least squares over bonds: moment matrices, their safe inverse, and the gradient of a field with the force
+//! that answers it. The two passes here are the hot loops of every method that fits a gradient.
+
+mod moment;
+mod passes;
+
+pub use moment::{Inverse, moment, safe_inverse};
+pub use passes::{Answer, BondGeometry, Fit, WeightedBonds, fit_gradient, gather_answers};

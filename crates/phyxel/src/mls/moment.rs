@@ -1,0 +1,58 @@
+//! Moment matrices and their safe inverse.
+
+use crate::math::{Mat3, Real, Vec3, outer, symmetric_eigen};
+
+/// A = Σ_j w_j u_j u_jᵀ [Mueller2004] Eq. 14.
+pub fn moment(bonds: impl Iterator<Item = (Real, Vec3)>) -> Mat3 {
+    bonds.fold(Mat3::ZERO, |sum, (w, u)| sum + outer(u * w, u))
+}
+
+/// A pseudo-inverse and how many directions it had to drop.
+#[derive(Clone, Copy, Debug)]
+pub struct Inverse {
+    /// A⁻¹ on the directions that are kept, 0 on the others.
+    pub matrix: Mat3,
+    /// Directions in which the neighbours have no extent: 0 for a healthy neighbourhood.
+    pub dropped: u32,
+}
+
+/// Inverse of a symmetric positive semidefinite matrix; eigenvalues under `tolerance` times the largest are dropped.
+/// [Mueller2004] Sec. 3.3 asks for a safe inverse by SVD: for such matrices the eigen-decomposition is the same.
+pub fn safe_inverse(a: Mat3, tolerance: Real) -> Inverse {
+    let (values, q) = symmetric_eigen(a);
+    let mut reciprocal = Vec3::ZERO;
+    let mut dropped = 0;
+    for k in 0..3 {
+        if values[k] > tolerance * values.x && values[k] > 0.0 {
+            reciprocal[k] = 1.0 / values[k];
+        } else {
+            dropped += 1;
+        }
+    }
+    Inverse { matrix: q * Mat3::from_diagonal(reciprocal) * q.transpose(), dropped }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Random, frobenius_norm};
+
+    #[test]
+    fn inverse_of_a_cloud_and_of_degenerate_ones() {
+        let mut random = Random::new(5);
+        let cloud: Vec<Vec3> = (0..20).map(|_| random.in_cube()).collect();
+        let a = moment(cloud.iter().map(|&u| (1.0, u)));
+        let inverse = safe_inverse(a, 1e-6);
+        assert_eq!(inverse.dropped, 0);
+        assert!(frobenius_norm(inverse.matrix * a - Mat3::IDENTITY) < 1e-12);
+
+        let flat = moment(cloud.iter().map(|&u| (1.0, u * Vec3::new(1.0, 1.0, 1e-5))));
+        let inverse = safe_inverse(flat, 1e-6);
+        assert_eq!(inverse.dropped, 1);
+        assert!((inverse.matrix * Vec3::Z).length() < 1e-4 * frobenius_norm(inverse.matrix));
+
+        let line = moment(cloud.iter().map(|&u| (1.0, Vec3::X * u.x)));
+        assert_eq!(safe_inverse(line, 1e-6).dropped, 2);
+        assert_eq!(safe_inverse(Mat3::ZERO, 1e-6).dropped, 3);
+    }
+}

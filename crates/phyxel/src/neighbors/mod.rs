@@ -1,0 +1,92 @@
+//! Who is near whom: a counting-sort grid, neighbour lists in compressed rows, and bonds that carry a reference
+//! vector. Lists are sorted by index, so that sums over them have one order.
+
+mod bonds;
+pub mod brute_force;
+mod grid;
+mod lists;
+#[cfg(test)]
+mod tests;
+
+pub use bonds::Bonds;
+pub use grid::Grid;
+pub use lists::{Neighbors, Reverse};
+
+use crate::math::{Real, Vec3};
+use rayon::prelude::*;
+
+/// The points of a search. Points with different keys do not see each other (bodies in rest space).
+#[derive(Clone, Copy, Debug)]
+pub struct Points<'a> {
+    /// Where they are. [m]
+    pub positions: &'a [Vec3],
+    /// One key per point, or empty: all the same.
+    pub keys: &'a [u32],
+}
+
+impl<'a> Points<'a> {
+    /// Points that all see each other.
+    pub fn new(positions: &'a [Vec3]) -> Self {
+        Self { positions, keys: &[] }
+    }
+
+    #[inline]
+    fn see_each_other(&self, i: usize, j: usize) -> bool {
+        self.keys.is_empty() || self.keys[i] == self.keys[j]
+    }
+}
+
+/// For each point i, all j ≠ i with |x_j − x_i| < radius(i), sorted by index. Not symmetric where radii differ.
+pub fn within_radius(points: Points<'_>, radius: impl Fn(usize) -> Real + Sync) -> Neighbors {
+    let n = points.positions.len();
+    let largest = crate::math::max_over(n, &radius).map_or(1.0, |(r, _)| r);
+    let grid = Grid::new(points.positions, largest);
+    Neighbors::from_rows(n, |i, row| {
+        let (center, r) = (points.positions[i], radius(i));
+        grid.visit_ball(center, r, |j| {
+            let j = j as usize;
+            if j != i && points.see_each_other(i, j) && center.distance_squared(points.positions[j]) < r * r {
+                row.push(j as u32);
+            }
+        });
+        row.sort_unstable();
+    })
+}
+
+/// For each point i, its k nearest others (fewer where there are not so many), sorted by index.
+/// Equal distances go to the smaller index.
+pub fn nearest(points: Points<'_>, k: usize) -> Neighbors {
+    let n = points.positions.len();
+    let grid = Grid::for_density(points.positions);
+    Neighbors::from_rows(n, |i, row| {
+        let mut found = Vec::with_capacity(k + 1);
+        grid.nearest(
+            points.positions,
+            points.positions[i],
+            k,
+            |j| j != i && points.see_each_other(i, j),
+            &mut found,
+        );
+        row.extend(found.iter().map(|&(_, j)| j));
+        row.sort_unstable();
+    })
+}
+
+/// Mean distance of each point to its k nearest others; 0 for a point that has none.
+pub fn mean_nearest_distance(points: Points<'_>, k: usize) -> Vec<Real> {
+    let grid = Grid::for_density(points.positions);
+    (0..points.positions.len())
+        .into_par_iter()
+        .map_init(Vec::new, |found, i| {
+            found.clear();
+            grid.nearest(
+                points.positions,
+                points.positions[i],
+                k,
+                |j| j != i && points.see_each_other(i, j),
+                found,
+            );
+            found.iter().map(|&(d, _)| d.sqrt()).sum::<Real>() / found.len().max(1) as Real
+        })
+        .collect()
+}

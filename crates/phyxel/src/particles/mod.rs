@@ -1,0 +1,92 @@
+//! The material points, as a structure of arrays; the list of state that visitors walk; and remapping.
+
+mod remap;
+mod state;
+
+pub use remap::{GONE, Origin, Remap};
+pub use state::{Carry, Digest, NonFiniteScan, StateData, StateItem, StateVisitor};
+
+use crate::math::{Real, Vec3, sum_over};
+
+/// Name of the set that all material points belong to.
+pub const PARTICLES: &str = "particles";
+
+/// The material points of a group of bodies: what has mass, touches obstacles and is exported.
+#[derive(Clone, Debug, Default)]
+pub struct Particles {
+    /// Stable for the whole run, unique in a world.
+    pub id: Vec<u32>,
+    /// Index of the body in the world.
+    pub body: Vec<u32>,
+    /// World position. [m]
+    pub position: Vec<Vec3>,
+    /// World velocity. [m/s]
+    pub velocity: Vec<Vec3>,
+    /// Mass, constant but for splitting and merging. [kg]
+    pub mass: Vec<Real>,
+    /// Volume at rest. [m³]
+    pub volume: Vec<Real>,
+    /// Half the local spacing: where the body's surface is, for contact and drawing. [m]
+    pub radius: Vec<Real>,
+}
+
+impl Particles {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.position.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.position.is_empty()
+    }
+
+    /// Names every state array once.
+    pub fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
+        let mut item =
+            |name, unit, carry, data| visitor.visit(StateItem { name, unit, set: PARTICLES, carry, data });
+        item("id", "1", Carry::Copy, StateData::Integers(&mut self.id));
+        item("body", "1", Carry::Copy, StateData::Integers(&mut self.body));
+        item("position", "m", Carry::Mean, StateData::Vectors(&mut self.position));
+        item("velocity", "m/s", Carry::Mean, StateData::Vectors(&mut self.velocity));
+        item("mass", "kg", Carry::Sum, StateData::Reals(&mut self.mass));
+        item("volume", "m3", Carry::Sum, StateData::Reals(&mut self.volume));
+        item("radius", "m", Carry::Copy, StateData::Reals(&mut self.radius));
+    }
+
+    /// Σ m [kg]
+    pub fn total_mass(&self) -> Real {
+        sum_over(self.len(), |i| self.mass[i])
+    }
+
+    /// Σ m v [kg m/s]
+    pub fn momentum(&self) -> Vec3 {
+        sum_over(self.len(), |i| self.velocity[i] * self.mass[i])
+    }
+
+    /// Σ m x × v about the origin [kg m²/s]
+    pub fn angular_momentum(&self) -> Vec3 {
+        sum_over(self.len(), |i| self.position[i].cross(self.velocity[i]) * self.mass[i])
+    }
+
+    /// Σ m v²/2 [J]
+    pub fn kinetic_energy(&self) -> Real {
+        0.5 * sum_over(self.len(), |i| self.mass[i] * self.velocity[i].length_squared())
+    }
+
+    /// Σ m x / Σ m [m]
+    pub fn center_of_mass(&self) -> Vec3 {
+        sum_over::<Vec3, _>(self.len(), |i| self.position[i] * self.mass[i]) / self.total_mass()
+    }
+
+    /// Appends the particles of `other`.
+    pub fn append(&mut self, mut other: Self) {
+        self.id.append(&mut other.id);
+        self.body.append(&mut other.body);
+        self.position.append(&mut other.position);
+        self.velocity.append(&mut other.velocity);
+        self.mass.append(&mut other.mass);
+        self.volume.append(&mut other.volume);
+        self.radius.append(&mut other.radius);
+    }
+}

@@ -1,0 +1,156 @@
+//! Remapping a set: reordering, dropping, splitting and merging its members, as one visitor of the state.
+
+use super::{Carry, StateData, StateItem, StateVisitor};
+use crate::math::Real;
+use std::ops::{Add, Mul};
+
+/// Where a member of the new set comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Origin {
+    /// An old member as it was.
+    Same(u32),
+    /// This fraction of an old member's extensive values, and a copy of the others.
+    Part(u32, Real),
+    /// Two old members in one.
+    Merged(u32, u32),
+}
+
+impl Origin {
+    fn first(self) -> usize {
+        match self {
+            Self::Same(i) | Self::Part(i, _) | Self::Merged(i, _) => i as usize,
+        }
+    }
+}
+
+/// A new set in terms of an old one.
+#[derive(Clone, Debug)]
+pub struct Remap {
+    set: &'static str,
+    origins: Vec<Origin>,
+    old_mass: Vec<Real>,
+    new_index: Vec<u32>,
+}
+
+/// In [`Remap::new_index`]: the member is gone.
+pub const GONE: u32 = u32::MAX;
+
+impl Remap {
+    /// A remap of `set`, whose members have `old_mass` (the weights of [`Carry::Mean`]).
+    pub fn new(set: &'static str, origins: Vec<Origin>, old_mass: &[Real]) -> Self {
+        let mut new_index = vec![GONE; old_mass.len()];
+        for (new, origin) in origins.iter().enumerate().rev() {
+            new_index[origin.first()] = new as u32;
+            if let Origin::Merged(_, second) = origin {
+                new_index[*second as usize] = new as u32;
+            }
+        }
+        Self { set, origins, old_mass: old_mass.to_vec(), new_index }
+    }
+
+    /// New member k is old member `order[k]`.
+    pub fn reorder(set: &'static str, order: &[u32], old_mass: &[Real]) -> Self {
+        Self::new(set, order.iter().map(|&i| Origin::Same(i)).collect(), old_mass)
+    }
+
+    /// Where an old member went (the first part of one that was split), or [`GONE`].
+    pub fn new_index(&self, old: usize) -> u32 {
+        self.new_index[old]
+    }
+
+    fn carried<T: Copy + Add<Output = T> + Mul<Real, Output = T>>(&self, old: &[T], carry: Carry) -> Vec<T> {
+        let mean = |a: usize, b: usize| {
+            let (ma, mb) = (self.old_mass[a], self.old_mass[b]);
+            old[a] * (ma / (ma + mb)) + old[b] * (mb / (ma + mb))
+        };
+        let value = |&origin: &Origin| match (origin, carry) {
+            (Origin::Part(i, share), Carry::Sum) => old[i as usize] * share,
+            (Origin::Merged(a, b), Carry::Sum) => old[a as usize] + old[b as usize],
+            (Origin::Merged(a, b), Carry::Mean) => mean(a as usize, b as usize),
+            _ => old[origin.first()],
+        };
+        self.origins.iter().map(value).collect()
+    }
+}
+
+impl StateVisitor for Remap {
+    fn visit(&mut self, item: StateItem<'_>) {
+        if item.set == self.set {
+            match item.data {
+                StateData::Reals(v) => *v = self.carried(v, item.carry),
+                StateData::Vectors(v) => *v = self.carried(v, item.carry),
+                StateData::Matrices(v) => *v = self.carried(v, item.carry),
+                StateData::Integers(v) => *v = self.origins.iter().map(|o| v[o.first()]).collect(),
+                StateData::Number(_) | StateData::Counter(_) => {}
+            }
+        } else if item.carry == Carry::Index(self.set)
+            && let StateData::Integers(v) = item.data
+        {
+            v.iter_mut().for_each(|i| *i = self.new_index[*i as usize]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{PARTICLES, Particles};
+    use super::*;
+    use crate::math::{Random, Vec3};
+
+    fn cloud(n: usize) -> Particles {
+        let mut random = Random::new(11);
+        let mut p = Particles::default();
+        for i in 0..n as u32 {
+            p.append(Particles {
+                id: vec![i],
+                body: vec![i % 2],
+                position: vec![random.in_cube()],
+                velocity: vec![random.in_cube()],
+                mass: vec![0.5 + random.unit()],
+                volume: vec![1e-3],
+                radius: vec![0.1],
+            });
+        }
+        p
+    }
+
+    #[test]
+    fn split_and_merge_keep_mass_momentum_and_center() {
+        let mut p = cloud(6);
+        let before = (p.total_mass(), p.momentum(), p.center_of_mass());
+        let origins = vec![
+            Origin::Merged(4, 1),
+            Origin::Part(0, 0.5),
+            Origin::Part(0, 0.5),
+            Origin::Same(5),
+            Origin::Merged(2, 3),
+        ];
+        let mut remap = Remap::new(PARTICLES, origins, &p.mass.clone());
+        p.visit_state(&mut remap);
+        assert_eq!(p.id, [4, 0, 0, 5, 2]);
+        assert!((p.total_mass() - before.0).abs() < 1e-15);
+        assert!((p.momentum() - before.1).length() < 1e-15);
+        assert!((p.center_of_mass() - before.2).length() < 1e-15);
+        assert_eq!((0..6).map(|i| remap.new_index(i)).collect::<Vec<_>>(), [1, 0, 4, 4, 0, 3]);
+    }
+
+    /// Another set whose index column points at particles follows a reorder and a drop.
+    #[test]
+    fn indices_follow_their_set() {
+        let mut p = cloud(4);
+        let mut remap = Remap::reorder(PARTICLES, &[3, 1, 0], &p.mass.clone());
+        p.visit_state(&mut remap);
+        let mut held = vec![0u32, 2, 3];
+        let data = StateData::Integers(&mut held);
+        remap.visit(StateItem {
+            name: "held",
+            unit: "1",
+            set: "holds",
+            carry: Carry::Index(PARTICLES),
+            data,
+        });
+        assert_eq!(held, [2, GONE, 0]);
+        assert_eq!(p.id, [3, 1, 0]);
+        assert_ne!(p.position[0], Vec3::ZERO);
+    }
+}

@@ -1,0 +1,471 @@
+//! From a description to a world that is valid.
+
+use super::{Group, Interval, Limit, World, sorting};
+use crate::contact::{Grip, GripMove, Holds, Obstacle, Pose, PosedObstacle, Surface};
+use crate::forces::ForceField;
+use crate::geometry::{Fill, FillError, Filled, PlacedShape, Spacing, fill};
+use crate::material::{Material, Parameter};
+use crate::math::{Quat, Real, Vec3};
+use crate::methods::{GroupBody, Matter, MethodError, MethodFactory, Timings};
+use crate::neighbors::Grid;
+use crate::particles::{PARTICLES, Particles, Remap};
+use std::sync::Arc;
+
+/// A body, as a user describes it.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// Unique name.
+    pub name: String,
+    /// Shape at time 0.
+    pub shape: PlacedShape,
+    /// How it is filled with particles.
+    pub fill: Fill,
+    /// What it is made of.
+    pub material: Material,
+    /// Key of the method that drives it; the world's default if `None`.
+    pub method: Option<String>,
+    /// Velocity at time 0. [m/s]
+    pub velocity: Vec3,
+    /// Angular velocity at time 0 about its centre of mass. [rad/s]
+    pub angular_velocity: Vec3,
+}
+
+impl Body {
+    /// A body at rest, on a lattice of the given spacing [m].
+    pub fn new(
+        name: impl Into<String>,
+        shape: impl Into<PlacedShape>,
+        spacing: Real,
+        material: Material,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            shape: shape.into(),
+            fill: Fill::new(Spacing::Uniform(spacing)),
+            material,
+            method: None,
+            velocity: Vec3::ZERO,
+            angular_velocity: Vec3::ZERO,
+        }
+    }
+
+    /// At another place.
+    pub fn at(mut self, position: Vec3) -> Self {
+        self.shape.placement.position = position;
+        self
+    }
+}
+
+/// Why a world cannot be built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// Nothing to simulate.
+    #[error("a world needs at least one body")]
+    NoBodies,
+    /// A shape could not be filled.
+    #[error("body \"{name}\": {source}")]
+    Fill {
+        /// Index of the body.
+        body: usize,
+        /// Its name.
+        name: String,
+        /// Why.
+        source: FillError,
+    },
+    /// A method cannot drive a body.
+    #[error("{source}")]
+    Method {
+        /// Index of the body, if it is one.
+        body: Option<usize>,
+        /// Why.
+        source: MethodError,
+    },
+    /// No factory for a method key.
+    #[error("body \"{name}\": there is no method \"{method}\"")]
+    UnknownMethod {
+        /// Index of the body.
+        body: usize,
+        /// Its name.
+        name: String,
+        /// The key.
+        method: String,
+    },
+    /// A grip that holds nothing.
+    #[error("grip \"{name}\" {problem}")]
+    Grip {
+        /// Index of the grip.
+        grip: usize,
+        /// Its name.
+        name: String,
+        /// Why.
+        problem: String,
+    },
+    /// A fixed step over the stability limit.
+    #[error(
+        "time_step is {asked:.4e} s, over the stability limit of {limit:.4e} s ({reason}, body \"{body}\")"
+    )]
+    TimeStep {
+        /// [s]
+        asked: Real,
+        /// [s]
+        limit: Real,
+        /// Why.
+        reason: &'static str,
+        /// Name of the body that sets the limit.
+        body: String,
+    },
+    /// An obstacle whose distances cannot be baked.
+    #[error("obstacle \"{name}\": {problem}")]
+    Obstacle {
+        /// Index of the obstacle.
+        obstacle: usize,
+        /// Its name.
+        name: String,
+        /// Why.
+        problem: String,
+    },
+}
+
+/// Describes a world, then builds it.
+#[derive(Debug)]
+pub struct WorldBuilder {
+    bodies: Vec<Body>,
+    obstacles: Vec<Obstacle>,
+    grips: Vec<Grip>,
+    fields: Vec<ForceField>,
+    gravity: Vec3,
+    methods: Vec<Arc<dyn MethodFactory>>,
+    default_method: String,
+    time_step: Option<Real>,
+    timings: Timings,
+}
+
+impl Default for WorldBuilder {
+    /// Earth's gravity, the reference method.
+    fn default() -> Self {
+        Self {
+            bodies: Vec::new(),
+            obstacles: Vec::new(),
+            grips: Vec::new(),
+            fields: Vec::new(),
+            gravity: Vec3::new(0.0, -9.81, 0.0),
+            methods: Vec::new(),
+            default_method: "reference".into(),
+            time_step: None,
+            timings: Timings::default(),
+        }
+    }
+}
+
+/// Two particles of different bodies nearer than this share of their radii's sum overlap.
+const OVERLAP: Real = 0.75;
+
+impl WorldBuilder {
+    /// Adds a body.
+    pub fn body(mut self, body: Body) -> Self {
+        self.bodies.push(body);
+        self
+    }
+
+    /// Adds an obstacle.
+    pub fn obstacle(mut self, obstacle: Obstacle) -> Self {
+        self.obstacles.push(obstacle);
+        self
+    }
+
+    /// Adds a grip.
+    pub fn grip(mut self, grip: Grip) -> Self {
+        self.grips.push(grip);
+        self
+    }
+
+    /// Adds a force field.
+    pub fn force(mut self, field: ForceField) -> Self {
+        self.fields.push(field);
+        self
+    }
+
+    /// Gravity. [m/s²]
+    pub fn gravity(mut self, gravity: Vec3) -> Self {
+        self.gravity = gravity;
+        self
+    }
+
+    /// Gives a method with its settings, or one of the caller's own; the last one given for a key counts.
+    pub fn method(mut self, factory: impl MethodFactory + 'static) -> Self {
+        self.methods.push(Arc::new(factory));
+        self
+    }
+
+    /// Key of the method that drives bodies which name none.
+    pub fn default_method(mut self, key: impl Into<String>) -> Self {
+        self.default_method = key.into();
+        self
+    }
+
+    /// Largest time step. [s]
+    pub fn time_step(mut self, time_step: Option<Real>) -> Self {
+        self.time_step = time_step;
+        self
+    }
+
+    /// A clock in seconds, for timings by stage.
+    pub fn clock(mut self, clock: fn() -> Real) -> Self {
+        self.timings = Timings::new(clock);
+        self
+    }
+
+    /// Fills the bodies, makes the methods, and checks everything that needs particles to be checked.
+    ///
+    /// # Errors
+    /// Everything that makes the description impossible.
+    pub fn build(self) -> Result<World, BuildError> {
+        if self.bodies.is_empty() {
+            return Err(BuildError::NoBodies);
+        }
+        let filled = self.fill_bodies()?;
+        let mut world = World {
+            groups: Vec::new(),
+            body_names: self.bodies.iter().map(|b| b.name.clone()).collect(),
+            posed: self.pose_obstacles(&filled)?,
+            moves: vec![
+                GripMove { start: still(), end: still(), axes: Vec3::ZERO, active: false };
+                self.grips.len()
+            ],
+            grip_centers: vec![Vec3::ZERO; self.grips.len()],
+            time: 0.0,
+            largest_step: self.time_step,
+            warnings: Vec::new(),
+            interval: Interval::default(),
+            obstacles: Vec::new(),
+            grips: Vec::new(),
+            fields: Vec::new(),
+            gravity: self.gravity,
+            timings: Timings::default(),
+        };
+        for (grip, step) in self.grips.iter().zip(&mut world.moves) {
+            step.axes = grip.axes.mask();
+        }
+        let mut held = vec![0usize; self.grips.len()];
+        for (key, members) in self.groups() {
+            let group = self.build_group(&key, &members, &filled, &mut world, &mut held)?;
+            world.groups.push(group);
+        }
+        if let Some((k, grip)) = self.grips.iter().enumerate().find(|(k, _)| held[*k] == 0) {
+            let problem = match self.bodies.iter().any(|b| b.name == grip.body) {
+                true => format!("selects no particle of body \"{}\"", grip.body),
+                false => format!("names body \"{}\", which does not exist", grip.body),
+            };
+            return Err(BuildError::Grip { grip: k, name: grip.name.clone(), problem });
+        }
+        self.check_time_step(&world)?;
+        world.warnings.extend(overlap_warning(&world));
+        (world.obstacles, world.grips, world.fields) = (self.obstacles, self.grips, self.fields);
+        world.timings = self.timings;
+        let Limit { value, reason } = world.limit();
+        world.interval = Interval { time_step: value, reason, ..Interval::default() };
+        Ok(world)
+    }
+
+    fn fill_bodies(&self) -> Result<Vec<Filled>, BuildError> {
+        let one = |(body, b): (usize, &Body)| {
+            fill(&b.shape, &b.fill).map_err(|source| BuildError::Fill { body, name: b.name.clone(), source })
+        };
+        self.bodies.iter().enumerate().map(one).collect()
+    }
+
+    /// Method keys in order of first use, with the bodies that use them.
+    fn groups(&self) -> Vec<(String, Vec<usize>)> {
+        let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
+        for (index, body) in self.bodies.iter().enumerate() {
+            let key = body.method.as_ref().unwrap_or(&self.default_method);
+            match groups.iter_mut().find(|g| g.0 == *key) {
+                Some(group) => group.1.push(index),
+                None => groups.push((key.clone(), vec![index])),
+            }
+        }
+        groups
+    }
+
+    fn factory(&self, key: &str) -> Option<Arc<dyn MethodFactory>> {
+        let given = self.methods.iter().rev().find(|f| f.key() == key).cloned();
+        given.or_else(|| {
+            let entry = crate::methods::CATALOGUE.iter().find(|e| e.key == key)?;
+            Some(Arc::from(entry.default_factory?()))
+        })
+    }
+
+    fn build_group(
+        &self,
+        key: &str,
+        members: &[usize],
+        filled: &[Filled],
+        world: &mut World,
+        held: &mut [usize],
+    ) -> Result<Group, BuildError> {
+        let (mut particles, mut matter) = self.gather_matter(members, filled);
+        let mut holds = self.hold(&particles, world, held);
+        let cell = 4.0 * particles.radius.iter().sum::<Real>() / particles.len() as Real;
+        let order = sorting::morton_order(&particles.position, &particles.body, cell);
+        let mut remap = Remap::reorder(PARTICLES, &order, &particles.mass);
+        particles.visit_state(&mut remap);
+        holds.visit_state(&mut remap);
+        for parameter in [
+            &mut matter.density,
+            &mut matter.youngs_modulus,
+            &mut matter.poisson_ratio,
+            &mut matter.viscosity,
+        ] {
+            parameter.reorder(&order);
+        }
+        let factory = self.factory(key).ok_or_else(|| BuildError::UnknownMethod {
+            body: members[0],
+            name: self.bodies[members[0]].name.clone(),
+            method: key.into(),
+        })?;
+        let method = factory
+            .build(&mut particles, &matter)
+            .map_err(|source| BuildError::Method { body: source.body.map(|b| b as usize), source })?;
+        let rest_limit = method.max_time_step(&particles).value;
+        Ok(Group { particles, method, holds, touching: Vec::new(), rest_limit })
+    }
+
+    /// Particles of a group in order of id, and what they are made of.
+    fn gather_matter(&self, members: &[usize], filled: &[Filled]) -> (Particles, Matter) {
+        let mut particles = Particles::default();
+        let zero = || Parameter::Uniform(0.0);
+        let mut matter = Matter {
+            density: zero(),
+            youngs_modulus: zero(),
+            poisson_ratio: zero(),
+            viscosity: zero(),
+            bodies: Vec::new(),
+        };
+        for &index in members {
+            let (body, points) = (&self.bodies[index], &filled[index]);
+            let (n, before) = (points.positions.len(), particles.len());
+            let m = &body.material;
+            let density = m.density.resolve(&points.positions);
+            let first_id: usize = filled[..index].iter().map(|f| f.positions.len()).sum();
+            let mut own = Particles {
+                id: (first_id..first_id + n).map(|id| id as u32).collect(),
+                body: vec![index as u32; n],
+                position: points.positions.clone(),
+                velocity: vec![body.velocity; n],
+                mass: (0..n).map(|i| density.at(i) * points.volumes[i]).collect(),
+                volume: points.volumes.clone(),
+                radius: points.spacing.iter().map(|s| 0.5 * s).collect(),
+            };
+            let center = own.center_of_mass();
+            for (v, x) in own.velocity.iter_mut().zip(&own.position) {
+                *v += body.angular_velocity.cross(*x - center);
+            }
+            particles.append(own);
+            matter.density.append(before, &density, n);
+            matter.youngs_modulus.append(before, &m.youngs_modulus.resolve(&points.positions), n);
+            matter.poisson_ratio.append(before, &m.poisson_ratio.resolve(&points.positions), n);
+            matter.viscosity.append(before, &m.viscosity.resolve(&points.positions), n);
+            matter.bodies.push(GroupBody {
+                index: index as u32,
+                name: body.name.clone(),
+                sampling: body.fill.sampling,
+                volume: points.volume,
+            });
+        }
+        (particles, matter)
+    }
+
+    /// The particles that grips hold; one that two grips select belongs to the first.
+    fn hold(&self, particles: &Particles, world: &mut World, held: &mut [usize]) -> Holds {
+        let mut holds = Holds::default();
+        let mut taken = vec![false; particles.len()];
+        for (k, grip) in self.grips.iter().enumerate() {
+            let Some(body) = self.bodies.iter().position(|b| b.name == grip.body) else { continue };
+            let (mut sum, mut mass) = (Vec3::ZERO, 0.0);
+            for i in (0..particles.len()).filter(|&i| particles.body[i] as usize == body) {
+                if taken[i] || grip.select.signed_distance(particles.position[i]) > 0.0 {
+                    continue;
+                }
+                taken[i] = true;
+                held[k] += 1;
+                holds.particle.push(i as u32);
+                holds.anchor.push(particles.position[i]);
+                holds.grip.push(k as u32);
+                sum += particles.position[i] * particles.mass[i];
+                mass += particles.mass[i];
+            }
+            if mass > 0.0 {
+                world.grip_centers[k] = sum / mass;
+            }
+        }
+        holds
+    }
+
+    fn pose_obstacles(&self, filled: &[Filled]) -> Result<Vec<PosedObstacle>, BuildError> {
+        let smallest = filled.iter().flat_map(|f| &f.spacing).copied().fold(Real::INFINITY, Real::min);
+        let one = |(k, o): (usize, &Obstacle)| {
+            let failed =
+                |e| BuildError::Obstacle { obstacle: k, name: o.name.clone(), problem: format!("{e}") };
+            let surface = Surface::try_new(&o.shape, smallest).map_err(failed)?;
+            // a container has no bounds: everything outside it is to be kept in
+            let bounds = o.shape.bounds().filter(|_| !o.inside).map(|b| (b.min, b.max));
+            Ok(PosedObstacle {
+                surface,
+                bounds,
+                sign: if o.inside { -1.0 } else { 1.0 },
+                friction: o.friction,
+                moving: !o.motion.is_still(),
+                start: still(),
+                end: still(),
+            })
+        };
+        self.obstacles.iter().enumerate().map(one).collect()
+    }
+
+    fn check_time_step(&self, world: &World) -> Result<(), BuildError> {
+        let Some(asked) = self.time_step else { return Ok(()) };
+        for group in &world.groups {
+            let limit = group.method.max_time_step(&group.particles);
+            if asked > limit.stable {
+                let body = group.particles.body[limit.particle.unwrap_or(0)] as usize;
+                let body = self.bodies[body].name.clone();
+                return Err(BuildError::TimeStep { asked, limit: limit.stable, reason: limit.reason, body });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn still() -> Pose {
+    Pose { rotation: Quat::IDENTITY, translation: Vec3::ZERO, center: Vec3::ZERO }
+}
+
+/// Counts the pairs of particles of different bodies that lie inside each other.
+fn overlap_warning(world: &World) -> Option<String> {
+    if world.body_names.len() < 2 {
+        return None;
+    }
+    let all = || world.groups.iter().flat_map(|g| (0..g.particles.len()).map(move |i| (&g.particles, i)));
+    let positions: Vec<Vec3> = all().map(|(p, i)| p.position[i]).collect();
+    let of: Vec<(u32, Real)> = all().map(|(p, i)| (p.body[i], p.radius[i])).collect();
+    let largest = of.iter().map(|o| o.1).fold(0.0, Real::max);
+    let grid = Grid::new(&positions, 2.0 * largest);
+    let (mut n_pairs, mut first) = (0usize, None);
+    for i in 0..positions.len() {
+        grid.visit_ball(positions[i], 2.0 * largest, |j| {
+            let j = j as usize;
+            let near = OVERLAP * (of[i].1 + of[j].1);
+            if i < j && of[i].0 != of[j].0 && positions[i].distance_squared(positions[j]) < near * near {
+                n_pairs += 1;
+                first.get_or_insert((of[i].0, of[j].0));
+            }
+        });
+    }
+    let (a, b) = first?;
+    let name = |k: u32| &world.body_names[k as usize];
+    Some(format!(
+        "bodies overlap at the start: {n_pairs} pairs of particles lie inside each other, the first of \"{}\" and \"{}\"",
+        name(a),
+        name(b)
+    ))
+}

@@ -1,0 +1,94 @@
+//! The ledger: one row of sums per frame.
+
+use super::World;
+use crate::math::{Real, Vec3, max_over, sum_over};
+
+/// Sums over the world at one moment, and means over the interval before it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ledger {
+    /// [s]
+    pub time: Real,
+    /// Length of the steps before. [s]
+    pub time_step: Real,
+    /// Why they were not longer.
+    pub time_step_reason: &'static str,
+    /// Number of steps before.
+    pub n_steps: usize,
+    /// [J]
+    pub kinetic_energy: Real,
+    /// [J]; `None` if a method has no energy.
+    pub elastic_energy: Option<Real>,
+    /// −Σ m g·x [J]
+    pub gravity_energy: Real,
+    /// [J]
+    pub plastic_work: Real,
+    /// [kg m/s]
+    pub momentum: Vec3,
+    /// About the origin. [kg m²/s]
+    pub angular_momentum: Vec3,
+    /// Σ V_i det F_i [m³]
+    pub volume: Real,
+    /// Number of particles.
+    pub n_particles: usize,
+    /// Most particles that yielded in one step.
+    pub n_yielded: usize,
+    /// [m/s]
+    pub max_speed: Real,
+    /// Mean force of each grip and obstacle on the bodies over the interval. [N]
+    pub forces: Vec<(String, Vec3)>,
+    /// Solver iterations in the interval, then the methods' counters.
+    pub counters: Vec<(&'static str, Real)>,
+}
+
+impl World {
+    /// The ledger's row for the present moment and the interval before it.
+    pub fn ledger(&self) -> Ledger {
+        let interval = &self.interval;
+        let duration = self.time - interval.start;
+        let mean = |impulse: Option<&Vec3>| match impulse {
+            Some(&impulse) if duration > 0.0 => impulse / duration,
+            _ => Vec3::ZERO,
+        };
+        let grips =
+            self.grips.iter().enumerate().map(|(k, g)| (g.name.clone(), mean(interval.grip_impulses.get(k))));
+        let obstacles = self
+            .obstacles
+            .iter()
+            .enumerate()
+            .map(|(k, o)| (o.name.clone(), mean(interval.obstacle_impulses.get(k))));
+        let forces = grips.chain(obstacles).collect();
+        let groups = || self.groups.iter();
+        let energies: Vec<_> = groups().map(|g| g.method.energies(&g.particles)).collect();
+        let gravity = |p: &crate::particles::Particles| {
+            -sum_over::<Real, _>(p.len(), |i| p.mass[i] * self.gravity.dot(p.position[i]))
+        };
+        let mut counters = vec![("solver_iterations", interval.iterations as Real)];
+        for (name, value) in groups().flat_map(|g| g.method.counters()) {
+            match counters.iter_mut().find(|c| c.0 == name) {
+                Some(counter) => counter.1 += value,
+                None => counters.push((name, value)),
+            }
+        }
+        Ledger {
+            time: self.time,
+            time_step: interval.time_step,
+            time_step_reason: interval.reason,
+            n_steps: interval.n_steps,
+            kinetic_energy: groups().map(|g| g.particles.kinetic_energy()).sum(),
+            elastic_energy: energies.iter().map(|e| e.elastic).sum(),
+            gravity_energy: groups().map(|g| gravity(&g.particles)).sum(),
+            plastic_work: energies.iter().map(|e| e.plastic_work).sum(),
+            momentum: groups().map(|g| g.particles.momentum()).sum(),
+            angular_momentum: groups().map(|g| g.particles.angular_momentum()).sum(),
+            volume: groups().map(|g| g.method.current_volume(&g.particles)).sum(),
+            n_particles: self.n_particles(),
+            n_yielded: interval.n_yielded,
+            max_speed: groups()
+                .map(|g| &g.particles.velocity)
+                .filter_map(|v| max_over(v.len(), |i| v[i].length()))
+                .fold(0.0, |m, (speed, _)| m.max(speed)),
+            forces,
+            counters,
+        }
+    }
+}

@@ -1,0 +1,373 @@
+//! A world: groups of bodies, what they meet, and the march through time.
+
+mod builder;
+mod ledger;
+mod sorting;
+
+pub use builder::{Body, BuildError, WorldBuilder};
+pub use ledger::Ledger;
+
+use crate::contact::Obstacle;
+use crate::contact::{Contacts, Grip, Grips, Holds};
+use crate::contact::{GripMove, PosedObstacle};
+use crate::forces::{Fields, ForceField};
+use crate::frame::{Frame, FrameColumn};
+use crate::math::{Real, Vec3, max_over};
+use crate::methods::{Change, ColumnInfo, Method, StepContext, StepError, StepReport, Timings};
+use crate::particles::{Carry, Digest, PARTICLES, Particles, StateData, StateItem, StateVisitor};
+
+/// Bodies that one method drives together: one particle system, one neighbour search, one solve.
+struct Group {
+    particles: Particles,
+    method: Box<dyn Method>,
+    holds: Holds,
+    /// 1 for particles that touch an obstacle: decides what the next kick meets, so it is state.
+    touching: Vec<u32>,
+    /// The method's limit in the undeformed state. [s]
+    rest_limit: Real,
+}
+
+/// A simulation that can be advanced.
+pub struct World {
+    groups: Vec<Group>,
+    body_names: Vec<String>,
+    obstacles: Vec<Obstacle>,
+    posed: Vec<PosedObstacle>,
+    grips: Vec<Grip>,
+    grip_centers: Vec<Vec3>,
+    moves: Vec<GripMove>,
+    fields: Vec<ForceField>,
+    gravity: Vec3,
+    time: Real,
+    largest_step: Option<Real>,
+    warnings: Vec<String>,
+    timings: Timings,
+    interval: Interval,
+}
+
+/// What happened since the last call of [`World::advance_to`].
+#[derive(Clone, Debug, Default)]
+struct Interval {
+    start: Real,
+    n_steps: usize,
+    iterations: usize,
+    n_yielded: usize,
+    time_step: Real,
+    reason: &'static str,
+    grip_impulses: Vec<Vec3>,
+    obstacle_impulses: Vec<Vec3>,
+}
+
+/// A run that cannot go on.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("at {time:.6} s, body \"{body}\", particle {particle}: {source}. {remedy}")]
+pub struct WorldError {
+    /// [s]
+    pub time: Real,
+    /// Name of the body.
+    pub body: String,
+    /// Id of the particle.
+    pub particle: u32,
+    /// What was seen.
+    pub source: StepError,
+    /// What to change.
+    pub remedy: &'static str,
+}
+
+const REMEDY: &str = "Lower `time_step` or the method's `safety`, add `viscosity`, raise `youngs_modulus`, or check \
+                      that bodies, grips and obstacles do not start inside each other";
+/// Steps this much shorter than at rest mean that the matter is torn to pieces.
+const COLLAPSE: Real = 1e-3;
+/// A particle moves at most this many radii in a step while there are obstacles to meet.
+const RADII_PER_STEP: Real = 1.0;
+
+/// The length of a step, and why.
+#[derive(Clone, Copy, Debug)]
+struct Limit {
+    value: Real,
+    reason: &'static str,
+}
+
+impl World {
+    /// Starts the description of a world.
+    pub fn builder() -> WorldBuilder {
+        WorldBuilder::default()
+    }
+
+    /// Time since the start. [s]
+    pub fn time(&self) -> Real {
+        self.time
+    }
+
+    /// How many particles there are.
+    pub fn n_particles(&self) -> usize {
+        self.groups.iter().map(|g| g.particles.len()).sum()
+    }
+
+    /// Names of the bodies; [`Particles::body`] is an index into them.
+    pub fn body_names(&self) -> &[String] {
+        &self.body_names
+    }
+
+    /// The particles of each group, in the engine's own order.
+    pub fn particles(&self) -> impl Iterator<Item = &Particles> {
+        self.groups.iter().map(|g| &g.particles)
+    }
+
+    /// The particles of each group, to be changed by the caller between steps (velocities, positions).
+    pub fn particles_mut(&mut self) -> impl Iterator<Item = &mut Particles> {
+        self.groups.iter_mut().map(|g| &mut g.particles)
+    }
+
+    /// Doubts that came up while building.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Seconds by stage, if a clock was given.
+    pub fn timings(&self) -> &Timings {
+        &self.timings
+    }
+
+    /// Columns that can be asked for in [`World::frame`].
+    pub fn columns(&self) -> Vec<ColumnInfo> {
+        let mut all = vec![
+            ColumnInfo { name: "velocity", unit: "m/s", about: "velocity, three components" },
+            ColumnInfo { name: "speed", unit: "m/s", about: "magnitude of the velocity" },
+            ColumnInfo { name: "mass", unit: "kg", about: "mass" },
+            ColumnInfo { name: "rest_volume", unit: "m3", about: "volume at rest" },
+        ];
+        for column in self.groups.iter().flat_map(|g| g.method.columns()) {
+            if !all.iter().any(|c| c.name == column.name) {
+                all.push(*column);
+            }
+        }
+        all
+    }
+
+    /// The next step's length if it were not cut to fit an interval, and the reason. [s]
+    pub fn time_step_limit(&self) -> (Real, &'static str) {
+        let limit = self.limit();
+        (limit.value, limit.reason)
+    }
+
+    /// Advances by an interval, in equal steps under every limit.
+    ///
+    /// # Errors
+    /// When the state turns non-finite or falls to pieces; the world is then at the time of the failure.
+    pub fn advance(&mut self, interval: Real) -> Result<(), WorldError> {
+        self.advance_to(self.time + interval)
+    }
+
+    /// Advances to a time, in equal steps under every limit; if a limit shrinks on the way, the rest is divided anew.
+    ///
+    /// # Errors
+    /// As [`World::advance`].
+    pub fn advance_to(&mut self, end: Real) -> Result<(), WorldError> {
+        self.interval = Interval {
+            start: self.time,
+            grip_impulses: vec![Vec3::ZERO; self.grips.len()],
+            obstacle_impulses: vec![Vec3::ZERO; self.obstacles.len()],
+            time_step: end - self.time,
+            ..Interval::default()
+        };
+        let mut time_step = Real::INFINITY;
+        let mut n_left = 0usize;
+        while self.time < end {
+            let limit = self.limit();
+            self.check_collapse()?;
+            if time_step > limit.value * (1.0 + 1e-9) {
+                let remaining = end - self.time;
+                n_left = (remaining / limit.value - 1e-9).ceil().max(1.0) as usize;
+                time_step = remaining / n_left as Real;
+                self.interval.time_step = time_step;
+                self.interval.reason = if n_left == 1 { "frame" } else { limit.reason };
+            }
+            self.step(time_step)?;
+            n_left -= 1;
+            self.interval.n_steps += 1;
+            // the last step ends exactly there
+            self.time = if n_left == 0 { end } else { self.time + time_step };
+        }
+        Ok(())
+    }
+
+    fn limit(&self) -> Limit {
+        let mut limit = Limit { value: self.largest_step.unwrap_or(Real::INFINITY), reason: "asked" };
+        let mut take = |value: Real, reason: &'static str| {
+            if value < limit.value {
+                limit = Limit { value, reason };
+            }
+        };
+        for group in &self.groups {
+            let own = group.method.max_time_step(&group.particles);
+            // a step that was asked for may use the whole stable range
+            take(if self.largest_step.is_some() { own.stable } else { own.value }, own.reason);
+            if !self.obstacles.is_empty() {
+                let p = &group.particles;
+                if let Some((rate, _)) = max_over(p.len(), |i| p.velocity[i].length() / p.radius[i])
+                    && rate > 0.0
+                {
+                    take(RADII_PER_STEP / rate, "speed");
+                }
+            }
+        }
+        limit
+    }
+
+    fn check_collapse(&self) -> Result<(), WorldError> {
+        for (g, group) in self.groups.iter().enumerate() {
+            let limit = group.method.max_time_step(&group.particles);
+            if !(limit.value > COLLAPSE * group.rest_limit) {
+                let particle = limit.particle.unwrap_or(0);
+                let reason = "the matter is stretched so far that stable steps become uselessly short".into();
+                return Err(self.error(g, StepError::Unstable { reason, particle }));
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, time_step: Real) -> Result<(), WorldError> {
+        self.pose(time_step);
+        let time = self.time;
+        for g in 0..self.groups.len() {
+            let Self { groups, posed, moves, fields, gravity, timings, interval, .. } = self;
+            let Group { particles, method, holds, touching, .. } = &mut groups[g];
+            let mut ctx = StepContext {
+                time,
+                time_step,
+                fields: Fields { gravity: *gravity, fields, time },
+                contacts: Contacts {
+                    obstacles: posed,
+                    time_step,
+                    touching,
+                    impulses: &mut interval.obstacle_impulses,
+                },
+                grips: Grips { moves, holds, time_step, impulses: &mut interval.grip_impulses },
+                timings,
+            };
+            let stepped = method.step(particles, &mut ctx).and_then(|report| {
+                let found = timings.stage("guard", || first_non_finite(particles));
+                found.map_or(Ok(report), |(column, particle)| Err(StepError::NonFinite { column, particle }))
+            });
+            match stepped {
+                Ok(StepReport { iterations, n_yielded }) => {
+                    self.interval.iterations += iterations;
+                    self.interval.n_yielded = self.interval.n_yielded.max(n_yielded);
+                }
+                Err(error) => return Err(self.error(g, error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Where obstacles and grips are at the beginning and the end of the step.
+    fn pose(&mut self, time_step: Real) {
+        let (start, end) = (self.time, self.time + time_step);
+        for (obstacle, posed) in self.obstacles.iter().zip(&mut self.posed).filter(|o| o.1.moving) {
+            let center = obstacle.shape.placement.position;
+            (posed.start, posed.end) =
+                (obstacle.motion.pose(start, center), obstacle.motion.pose(end, center));
+        }
+        for ((grip, step), &center) in self.grips.iter().zip(&mut self.moves).zip(&self.grip_centers) {
+            (step.start, step.end) = (grip.motion.pose(start, center), grip.motion.pose(end, center));
+            step.active = grip.release.is_none_or(|release| start < release - 1e-9 * time_step);
+        }
+    }
+
+    fn error(&self, group: usize, source: StepError) -> WorldError {
+        let particles = &self.groups[group].particles;
+        let (StepError::NonFinite { particle, .. } | StepError::Unstable { particle, .. }) = source;
+        let (id, body) = (particles.id[particle], particles.body[particle] as usize);
+        WorldError {
+            time: self.time,
+            body: self.body_names[body].clone(),
+            particle: id,
+            source,
+            remedy: REMEDY,
+        }
+    }
+
+    /// Names all state, group after group. Visitors that write (checkpoints) must be followed by [`World::restored`].
+    pub fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
+        let number = |name, data| StateItem { name, unit: "s", set: "", carry: Carry::Copy, data };
+        visitor.visit(number("time", StateData::Number(&mut self.time)));
+        for group in &mut self.groups {
+            group.particles.visit_state(visitor);
+            let data = StateData::Integers(&mut group.touching);
+            visitor.visit(StateItem {
+                name: "touching",
+                unit: "1",
+                set: PARTICLES,
+                carry: Carry::Copy,
+                data,
+            });
+            group.holds.visit_state(visitor);
+            group.method.visit_state(visitor);
+        }
+    }
+
+    /// Rebuilds what is derived from state after a visitor wrote it.
+    pub fn restored(&mut self) {
+        for group in &mut self.groups {
+            group.method.changed(&group.particles, Change::Restored);
+        }
+        self.interval = Interval { start: self.time, ..Interval::default() };
+    }
+
+    /// Digest of every bit of the state.
+    pub fn digest(&mut self) -> u64 {
+        let mut digest = Digest::default();
+        self.visit_state(&mut digest);
+        digest.0
+    }
+
+    /// A snapshot with the asked-for columns; names that no group knows are left out.
+    pub fn frame(&self, columns: &[String]) -> Frame {
+        let mut rows: Vec<(u32, usize, usize)> = Vec::with_capacity(self.n_particles());
+        for (g, group) in self.groups.iter().enumerate() {
+            rows.extend(group.particles.id.iter().enumerate().map(|(i, &id)| (id, g, i)));
+        }
+        rows.sort_unstable();
+        let at = |g: usize| &self.groups[g].particles;
+        let mut frame = Frame {
+            time: self.time,
+            position: rows.iter().map(|&(_, g, i)| at(g).position[i].as_vec3().to_array()).collect(),
+            id: rows.iter().map(|row| row.0).collect(),
+            body: rows.iter().map(|&(_, g, i)| at(g).body[i]).collect(),
+            radius: rows.iter().map(|&(_, g, i)| at(g).radius[i] as f32).collect(),
+            columns: Vec::new(),
+        };
+        let known = self.columns();
+        for info in columns.iter().filter_map(|name| known.iter().find(|c| c.name == name)) {
+            let per_group: Vec<Vec<Real>> = self.groups.iter().map(|g| group_column(g, info.name)).collect();
+            let n_components = if info.name == "velocity" { 3 } else { 1 };
+            let values = rows.iter().flat_map(|&(_, g, i)| {
+                per_group[g][i * n_components..(i + 1) * n_components].iter().map(|&v| v as f32)
+            });
+            let values = values.collect();
+            frame.columns.push(FrameColumn { name: info.name.into(), unit: info.unit, n_components, values });
+        }
+        frame
+    }
+}
+
+/// A column of one group; NaN where its method has none by that name.
+fn group_column(group: &Group, name: &str) -> Vec<Real> {
+    let p = &group.particles;
+    match name {
+        "velocity" => p.velocity.iter().flat_map(|v| v.to_array()).collect(),
+        "speed" => p.velocity.iter().map(|v| v.length()).collect(),
+        "mass" => p.mass.clone(),
+        "rest_volume" => p.volume.clone(),
+        _ => group.method.column(name, p).unwrap_or_else(|| vec![Real::NAN; p.len()]),
+    }
+}
+
+/// The choke point for non-finite values: everything a method computes ends in positions and velocities.
+fn first_non_finite(p: &Particles) -> Option<(&'static str, usize)> {
+    let bad = |finite: bool| if finite { 0.0 } else { 1.0 };
+    let find = |column: &[Vec3]| max_over(p.len(), |i| bad(column[i].is_finite())).filter(|m| m.0 > 0.0);
+    let in_position = find(&p.position).map(|m| ("position", m.1));
+    in_position.or_else(|| find(&p.velocity).map(|m| ("velocity", m.1)))
+}
