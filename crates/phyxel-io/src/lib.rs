@@ -1,3 +1,4 @@
 //! Scene files, mesh files, frames and checkpoints for the phyxel engine.
 
+pub mod mesh;
 pub mod scene;
