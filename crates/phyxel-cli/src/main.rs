@@ -1,2 +1,6 @@
 //! The phyxel program.
+
+#[allow(dead_code, reason = "called by the render command, which comes with the reader of frames")]
+mod render;
+
 fn main() {}
