@@ -1,1 +1,3 @@
 //! Scene files, mesh files, frames and checkpoints for the phyxel engine.
+
+pub mod results;
