@@ -34,7 +34,8 @@ pub struct Params {
     pub stabilization: Real,
     /// k_v of [Mueller2004] Eq. 7. [Pa]
     pub volume_stiffness: Real,
-    /// Stiffness of the guard against inversion in units of λ + 2µ; 0 switches it off.
+    /// Stiffness of the guard against inversion in units of λ + 2µ; 0 switches it off. Over 1/2, uniaxial compression
+    /// stays monotonic; at 1 and more, a body turned inside out may stay folded.
     pub inversion_guard: Real,
     /// Time step over the stability limit.
     pub safety: Real,
@@ -47,7 +48,7 @@ impl Default for Params {
             volume_rule: VolumeRule::Exact,
             stabilization: 0.1,
             volume_stiffness: 0.0,
-            inversion_guard: 1.0,
+            inversion_guard: 0.75,
             safety: 0.6,
         }
     }

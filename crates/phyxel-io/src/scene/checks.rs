@@ -1,0 +1,154 @@
+//! Conditions between tables: names, references, order of motions, and what a body can be made of.
+
+use super::build::{self, name_or_number};
+use super::problem::Problem;
+use super::section::Section;
+use super::spelling::{listed, nearest};
+use phyxel::math::Vec3;
+use std::ops::Range;
+
+/// Far more frames than anyone keeps; a duration in the wrong unit ends here and not on a full disk.
+const MAX_FRAMES: f64 = 1e6;
+
+/// Every problem that takes more than one table to see. Whether the scene names a method, be it a wrong one, cannot be
+/// told from the section, which has valid values only.
+pub(crate) fn check(root: &Section, names_a_method: bool) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    check_frames(root, &mut problems);
+    check_names(root, &mut problems);
+    if !names_a_method {
+        check_methods(root, &mut problems);
+    }
+    check_references(root, &mut problems);
+    check_body_shapes(root, &mut problems);
+    for grip in root.sections_or_none("grips") {
+        check_motion(grip, &mut problems);
+        check_start(grip, &mut problems);
+    }
+    for obstacle in root.sections_or_none("obstacles") {
+        check_motion(obstacle, &mut problems);
+    }
+    problems
+}
+
+fn check_frames(root: &Section, problems: &mut Vec<Problem>) {
+    let (Ok(duration), Ok(frame_rate)) = (root.number("duration"), root.number("frame_rate")) else { return };
+    if duration * frame_rate > MAX_FRAMES {
+        let message = format!("{:.0} frames are more than {MAX_FRAMES}", duration * frame_rate);
+        problems.push(
+            Problem::new(root.span_of("duration"), message)
+                .with_help("lower `duration` or `frame_rate`; a bare number is in seconds"),
+        );
+    }
+}
+
+fn check_names(root: &Section, problems: &mut Vec<Problem>) {
+    let mut names: Vec<(String, &'static str)> = Vec::new();
+    for list in ["bodies", "grips", "obstacles"] {
+        for (index, section) in root.sections_or_none(list).iter().enumerate() {
+            // A body without a valid name has its problem already.
+            if list == "bodies" && !section.has("name") {
+                continue;
+            }
+            let name = name_or_number(section, index);
+            let kind = section.table.name;
+            match names.iter().find(|(other, _)| *other == name) {
+                Some((_, other_kind)) => problems.push(
+                    Problem::new(
+                        section.span_of("name"),
+                        format!("the name `{name}` is taken by another {other_kind}"),
+                    )
+                    .with_help("bodies, grips and obstacles have names of their own"),
+                ),
+                None => names.push((name, kind)),
+            }
+        }
+    }
+}
+
+fn check_methods(root: &Section, problems: &mut Vec<Problem>) {
+    for body in root.sections_or_none("bodies").iter().filter(|body| !body.has("method")) {
+        let called =
+            body.text("name").map_or_else(|_| "the body".to_owned(), |name| format!("body `{name}`"));
+        problems.push(
+            Problem::new(body.span.clone(), format!("{called} has no method"))
+                .with_help("add `method = \"reference\"` at the top of the scene, or to the body"),
+        );
+    }
+}
+
+fn check_references(root: &Section, problems: &mut Vec<Problem>) {
+    let materials: Vec<&str> = match root.named("materials") {
+        Ok(materials) => materials.iter().map(|(name, _)| name.as_str()).collect(),
+        Err(_) => Vec::new(),
+    };
+    for body in root.sections_or_none("bodies") {
+        if let Ok(material) = body.text("material") {
+            problems.extend(missing_referent("material", material, &materials, body.span_of("material")));
+        }
+    }
+    let bodies = root.sections_or_none("bodies").iter();
+    let bodies: Vec<&str> = bodies.filter_map(|body| body.text("name").ok()).map(String::as_str).collect();
+    for grip in root.sections_or_none("grips") {
+        if let Ok(body) = grip.text("body") {
+            problems.extend(missing_referent("body", body, &bodies, grip.span_of("body")));
+        }
+    }
+}
+
+fn missing_referent(kind: &str, name: &str, known: &[&str], span: Range<usize>) -> Option<Problem> {
+    if known.contains(&name) {
+        return None;
+    }
+    let problem = Problem::new(span, format!("there is no {kind} `{name}`"));
+    Some(match nearest(name, known.iter().copied()) {
+        Some(near) => problem.with_help(format!("did you mean `{near}`?")),
+        // Those that there are may be nameless by another problem.
+        None if known.is_empty() => problem,
+        None => problem.with_help(format!("there is {}", listed(known.iter().copied(), "and"))),
+    })
+}
+
+fn check_body_shapes(root: &Section, problems: &mut Vec<Problem>) {
+    for body in root.sections_or_none("bodies") {
+        let Ok(shape) = body.section("shape").and_then(build::shape) else { continue };
+        if !shape.is_bounded() {
+            problems.push(
+                Problem::new(body.span_of("shape"), "the shape of a body must be finite")
+                    .with_help("a half space is infinite; intersect it with a finite shape"),
+            );
+        }
+    }
+}
+
+fn check_motion(section: &Section, problems: &mut Vec<Problem>) {
+    let mut last: Option<f64> = None;
+    for keyframe in section.sections_or_none("motion") {
+        let Ok(time) = keyframe.number("time") else { continue };
+        if let Some(last) = last.filter(|last| time <= *last) {
+            let message = format!("keys of a motion must be in order of time: {time} s comes after {last} s");
+            problems.push(Problem::new(keyframe.span_of("time"), message));
+        }
+        last = Some(time);
+    }
+}
+
+/// A grip takes its particles where they are, so that a key at time 0 cannot be elsewhere.
+fn check_start(grip: &Section, problems: &mut Vec<Problem>) {
+    let Some(first) = grip.sections_or_none("motion").first() else { return };
+    if first.number("time").is_ok_and(|time| time > 0.0) {
+        return;
+    }
+    let is_moved = first.vector("translation").is_ok_and(|translation| translation != Vec3::ZERO);
+    let is_turned = first.section("rotation").is_ok_and(|turn| turn.number("angle").is_ok_and(|a| a != 0.0));
+    if is_moved || is_turned {
+        let moved_key = if is_moved { "translation" } else { "rotation" };
+        problems.push(
+            Problem::new(
+                first.span_of(moved_key),
+                "the first key of a grip's motion must be where the particles are",
+            )
+            .with_help("begin with `{ time = 0 }`"),
+        );
+    }
+}

@@ -1,0 +1,94 @@
+//! Reading a scene file: syntax, validation, description.
+
+use super::description::Scene;
+use super::problem::{Problem, SceneError};
+use super::schema::ROOT;
+use super::spans::Spans;
+use super::validate::{Place, Validator};
+use super::{build, checks};
+use toml_edit::Document;
+
+/// What the format leaves to the program.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ParseOptions<'a> {
+    /// The catalogue of methods: the key of each and whether it is built.
+    pub methods: &'a [(&'a str, bool)],
+    /// The particle columns that can be written; `None` accepts any.
+    pub columns: Option<&'a [&'a str]>,
+}
+
+/// A valid scene together with its text and the place of everything in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SceneFile {
+    /// Name of the file, for messages.
+    pub source_name: String,
+    /// The text that the spans point into.
+    pub source_text: String,
+    /// What the file says.
+    pub scene: Scene,
+    /// Where it says it.
+    pub spans: Spans,
+}
+
+impl SceneFile {
+    /// Reads a scene from its text. The error has every problem of the file.
+    pub fn parse(text: &str, source_name: &str, options: &ParseOptions<'_>) -> Result<Self, SceneError> {
+        let refuse = |problems| SceneError::new(source_name, text, problems);
+        if text.trim().is_empty() {
+            let problem = Problem::new(0..0, "the scene file is empty");
+            return Err(refuse(vec![
+                problem.with_help("a scene needs a method, a duration, materials and bodies"),
+            ]));
+        }
+        let document = Document::parse(text).map_err(|error| {
+            let message = format!("not valid TOML: {}", error.message());
+            refuse(vec![Problem::new(error.span().unwrap_or(0..0), message)])
+        })?;
+        let mut validator = Validator::new(options);
+        let root = validator.table(&ROOT, document.as_table(), &Place::root());
+        let mut problems = validator.problems;
+        problems.extend(checks::check(&root, document.contains_key("method")));
+        if !problems.is_empty() {
+            return Err(refuse(problems));
+        }
+        // A gap is a mistake of this program, not of the user; it is still no reason to end without a word.
+        let scene = build::scene(&root).map_err(|gap| {
+            let message = format!("internal error: `{}` of `{}` was lost", gap.key, gap.table);
+            refuse(vec![Problem::new(0..0, message).with_help("please report this with the scene")])
+        })?;
+        Ok(Self {
+            source_name: source_name.to_owned(),
+            source_text: text.to_owned(),
+            scene,
+            spans: validator.spans,
+        })
+    }
+
+    /// Reads a scene from the bytes of a file, which may turn out not to be text.
+    pub fn parse_bytes(
+        bytes: &[u8],
+        source_name: &str,
+        options: &ParseOptions<'_>,
+    ) -> Result<Self, SceneError> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Self::parse(text, source_name, options),
+            Err(error) => {
+                let offset = error.valid_up_to();
+                let problem = Problem::new(offset..offset, "the scene file is not UTF-8 text")
+                    .with_help("a scene is a TOML text file; save it as UTF-8");
+                Err(SceneError::new(source_name, String::from_utf8_lossy(bytes), vec![problem]))
+            }
+        }
+    }
+
+    /// An error of a later stage about the value at a dotted path such as `bodies.0.shape.mesh.file`.
+    /// A path that the file leaves out is reported at the nearest table around it.
+    pub fn error_at(&self, path: &str, message: impl Into<String>, help: Option<String>) -> SceneError {
+        self.error(vec![Problem { span: self.spans.nearest(path), message: message.into(), help }])
+    }
+
+    /// An error of a later stage with several problems.
+    pub fn error(&self, problems: Vec<Problem>) -> SceneError {
+        SceneError::new(&self.source_name, &self.source_text, problems)
+    }
+}

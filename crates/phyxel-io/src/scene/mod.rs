@@ -1,0 +1,29 @@
+//! Scene files: from TOML text to a validated plain description in SI.
+//!
+//! The format is a set of tables of keys ([`schema`]). They drive the validation, the JSON Schema for editors and the
+//! scene reference of the documentation. Reading collects all problems of a file, each with its place.
+//! Only `world` knows the engine: it turns a scene into a world.
+
+mod build;
+mod checks;
+pub mod description;
+mod file;
+mod node;
+mod overrides;
+mod problem;
+pub mod schema;
+mod section;
+mod spans;
+mod spelling;
+mod units;
+mod validate;
+mod values;
+mod world;
+
+pub use file::{ParseOptions, SceneFile};
+pub use overrides::apply_overrides;
+pub use problem::{Problem, SceneError, line_column};
+pub use schema::{json_schema, reference_markdown};
+pub use spans::Spans;
+pub use world::WorldOptions;
+pub use units::{Dimension, UnitError, parse_quantity};

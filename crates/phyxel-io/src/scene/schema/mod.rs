@@ -1,0 +1,345 @@
+//! The scene format as data: one table of keys per scene table.
+//!
+//! Everything that knows the format reads these tables: the validator, the JSON Schema and the scene reference in the
+//! documentation. A new key is one entry here and one line where the description is built from it.
+
+mod json;
+mod markdown;
+mod methods;
+mod shapes;
+mod tables;
+mod varying;
+
+pub use json::json_schema;
+pub use markdown::reference_markdown;
+pub(crate) use methods::METHODS;
+pub(crate) use shapes::SHAPE_KEYS;
+pub use tables::ROOT;
+
+use super::spelling::listed;
+use super::units::Dimension;
+
+/// A table of the scene file and the keys that it may hold.
+#[derive(Debug)]
+pub struct Table {
+    /// Identifier, unique among all tables; names the definition in the JSON Schema.
+    pub name: &'static str,
+    /// How the table is written in a scene: `[materials.NAME]`.
+    pub heading: &'static str,
+    /// What the table is for.
+    pub doc: &'static str,
+    /// Groups of keys; several tables share groups such as the placement of a shape.
+    pub groups: &'static [&'static [Key]],
+    /// Conditions between keys.
+    pub rules: &'static [Rule],
+    /// Keys that are announced for a later version and refused until then.
+    pub later: &'static [&'static str],
+}
+
+impl Table {
+    /// All keys in the order of the documentation.
+    pub fn keys(&self) -> impl Iterator<Item = &'static Key> + use<> {
+        self.groups.iter().flat_map(|group| group.iter())
+    }
+
+    /// The key of a given name.
+    pub fn key(&self, name: &str) -> Option<&'static Key> {
+        self.keys().find(|key| key.name == name)
+    }
+}
+
+/// One key of a table.
+#[derive(Debug)]
+pub struct Key {
+    /// As it is written in the scene.
+    pub name: &'static str,
+    /// What values it takes.
+    pub kind: Kind,
+    /// What happens when it is absent.
+    pub presence: Presence,
+    /// One sentence for users.
+    pub doc: &'static str,
+}
+
+/// A key, in the order in which the tables read best.
+const fn key(name: &'static str, kind: Kind, presence: Presence, doc: &'static str) -> Key {
+    Key { name, kind, presence, doc }
+}
+
+/// What happens when a key is absent.
+#[derive(Clone, Copy, Debug)]
+pub enum Presence {
+    /// The scene is refused.
+    Required,
+    /// The value written here, as TOML, is taken.
+    Default(&'static str),
+    /// Nothing is taken; the text says what that means.
+    Optional(&'static str),
+    /// A rule of the table decides.
+    ByRule,
+}
+
+/// The values that a key takes.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// A number in SI or a string with a unit.
+    Quantity(Quantity),
+    /// A quantity, or one word that stands for a behaviour of its own.
+    QuantityOrWord(Quantity, &'static str),
+    /// A quantity, or a table that says how it varies in space.
+    QuantityOrTable(Quantity, &'static Table),
+    /// A whole number between two limits, both included.
+    Integer(i64, i64),
+    /// true or false.
+    Boolean,
+    /// Any text that is not empty.
+    Text,
+    /// A name that can stand in a file name and in the head of a CSV column.
+    Name,
+    /// One word of a list, each with its meaning.
+    Choice(&'static [(&'static str, &'static str)]),
+    /// Names of particle columns, without repetition.
+    Columns,
+    /// A non-empty subset of the letters x, y and z.
+    Axes,
+    /// A method of the catalogue that is built.
+    Method,
+    /// The name of something that the scene defines elsewhere.
+    Reference(Referent),
+    /// Three quantities.
+    Vector(Dimension, VectorRule),
+    /// Three rows of three quantities.
+    Matrix(Dimension),
+    /// A table.
+    Table(&'static Table),
+    /// An array of at least so many tables.
+    Tables(&'static Table, usize),
+    /// A table of at least so many tables whose keys are names that the user gives.
+    NamedTables(&'static Table, usize),
+}
+
+/// A physical quantity and the values that make sense for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Quantity {
+    /// Its dimension.
+    pub dimension: Dimension,
+    /// Its allowed values in SI.
+    pub range: Range,
+}
+
+/// Shorthand for a [`Quantity`].
+const fn quantity(dimension: Dimension, range: Range) -> Quantity {
+    Quantity { dimension, range }
+}
+
+/// Allowed values between two optional limits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// Lower limit, and whether it is allowed itself.
+    pub min: Option<(f64, bool)>,
+    /// Upper limit, and whether it is allowed itself.
+    pub max: Option<(f64, bool)>,
+}
+
+impl Range {
+    /// Any finite number.
+    pub const ANY: Self = Self { min: None, max: None };
+    /// Greater than zero.
+    pub const POSITIVE: Self = Self { min: Some((0.0, false)), max: None };
+    /// Zero or more.
+    pub const NON_NEGATIVE: Self = Self { min: Some((0.0, true)), max: None };
+
+    /// Whether a value is allowed. NaN never is.
+    pub fn contains(&self, value: f64) -> bool {
+        let above = self.min.is_none_or(|(min, allowed)| value > min || (allowed && value == min));
+        let below = self.max.is_none_or(|(max, allowed)| value < max || (allowed && value == max));
+        value.is_finite() && above && below
+    }
+
+    /// The limits as words that follow "must be": "greater than 0".
+    pub fn describe(&self) -> String {
+        let at_least = |(min, allowed): (f64, bool)| {
+            if allowed { format!("at least {min}") } else { format!("greater than {min}") }
+        };
+        let at_most = |(max, allowed): (f64, bool)| {
+            if allowed { format!("at most {max}") } else { format!("less than {max}") }
+        };
+        match (self.min, self.max) {
+            (None, None) => "finite".to_owned(),
+            (Some(min), None) => at_least(min),
+            (None, Some(max)) => at_most(max),
+            (Some((min, true)), Some((max, true))) => format!("from {min} to {max}"),
+            (Some(min), Some(max)) => format!("{} and {}", at_least(min), at_most(max)),
+        }
+    }
+}
+
+/// What the components of a vector must satisfy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VectorRule {
+    /// Any finite numbers.
+    Any,
+    /// All greater than zero.
+    Positive,
+    /// Not all zero: the vector is a direction and its length does not matter.
+    Direction,
+}
+
+/// What a reference names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Referent {
+    /// A table of `[materials]`.
+    Material,
+    /// An entry of `[[bodies]]`.
+    Body,
+}
+
+/// A condition between keys of one table.
+#[derive(Clone, Copy, Debug)]
+pub enum Rule {
+    /// Exactly one of these sets of keys is given, and given wholly.
+    OneOf(&'static [&'static [&'static str]]),
+    /// The first key's value is smaller than the second's, or equal if the flag says so; vectors by components.
+    Ordered(&'static str, &'static str, bool),
+}
+
+impl Rule {
+    /// The rule as a sentence of the documentation.
+    fn describe(&self) -> String {
+        match self {
+            Self::OneOf(alternatives) if alternatives.iter().all(|set| set.len() == 1) => {
+                format!(
+                    "Exactly one of {} is given.",
+                    listed(alternatives.iter().flat_map(|set| set.iter().copied()), "and")
+                )
+            }
+            Self::OneOf(alternatives) => {
+                let sets = alternatives.iter().map(|set| listed(set.iter().copied(), "and"));
+                format!("Given is either {}.", sets.collect::<Vec<_>>().join(", or "))
+            }
+            Self::Ordered(smaller, larger, or_equal) => {
+                let than = if *or_equal { "at most" } else { "less than" };
+                format!("`{smaller}` is {than} `{larger}`.")
+            }
+        }
+    }
+}
+
+impl Kind {
+    /// The table that values of this kind are, or may be.
+    fn inner_table(&self) -> Option<&'static Table> {
+        match self {
+            Self::Table(table) | Self::Tables(table, _) => Some(table),
+            Self::NamedTables(table, _) | Self::QuantityOrTable(_, table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// What the value must be, with its article, as it follows "must be" or "expected".
+    pub(crate) fn expectation(&self) -> String {
+        match self {
+            Self::Quantity(quantity) => quantity.dimension.describe(),
+            Self::QuantityOrWord(quantity, word) => {
+                format!("{} or \"{word}\"", quantity.dimension.describe())
+            }
+            Self::QuantityOrTable(quantity, _) => format!("{} or a table", quantity.dimension.describe()),
+            Self::Integer(..) => "a whole number".to_owned(),
+            Self::Boolean => "true or false".to_owned(),
+            Self::Text | Self::Name | Self::Axes | Self::Method | Self::Reference(_) => "a string".to_owned(),
+            Self::Choice(choices) => {
+                let words: Vec<String> = choices.iter().map(|(word, _)| format!("\"{word}\"")).collect();
+                words.join(" or ")
+            }
+            Self::Columns => "an array of column names".to_owned(),
+            Self::Vector(Dimension::NONE, _) => "an array of three numbers".to_owned(),
+            Self::Vector(dimension, _) => {
+                format!("an array of three numbers, each {}", dimension.describe())
+            }
+            Self::Matrix(_) => "an array of three rows of three numbers".to_owned(),
+            Self::Table(_) => "a table".to_owned(),
+            Self::Tables(..) => "an array of tables".to_owned(),
+            Self::NamedTables(..) => "a table of named tables".to_owned(),
+        }
+    }
+
+    /// A value as it may stand after the equals sign. Empty where a table has no short example.
+    pub(crate) fn example(&self) -> String {
+        let value = |quantity: &Quantity| match quantity.dimension {
+            Dimension::NONE => "0.3".to_owned(),
+            dimension => format!("\"{}\"", dimension.example()),
+        };
+        match self {
+            Self::Quantity(quantity) | Self::QuantityOrWord(quantity, _) => value(quantity),
+            Self::QuantityOrTable(quantity, _) => value(quantity),
+            Self::Integer(min, max) => 10.clamp(*min, *max).to_string(),
+            Self::Boolean => "true".to_owned(),
+            Self::Text | Self::Name | Self::Reference(_) => "\"bar\"".to_owned(),
+            Self::Method => "\"reference\"".to_owned(),
+            Self::Axes => "\"xz\"".to_owned(),
+            Self::Choice(choices) => {
+                choices.first().map_or_else(String::new, |(word, _)| format!("\"{word}\""))
+            }
+            Self::Columns => "[\"velocity\"]".to_owned(),
+            Self::Vector(Dimension::LENGTH, _) => "[1, 0.5, \"25 cm\"]".to_owned(),
+            Self::Vector(..) => "[0, 1, 0]".to_owned(),
+            Self::Matrix(_) => "[[1, 0, 0], [0, 1, 0], [0, 0, 1]]".to_owned(),
+            Self::Table(_) => "{ ... }".to_owned(),
+            Self::Tables(..) => "[{ ... }, { ... }]".to_owned(),
+            Self::NamedTables(..) => String::new(),
+        }
+    }
+}
+
+/// Every table that can be reached from the root, each once, the nearest to the root first.
+pub fn all_tables() -> Vec<&'static Table> {
+    let mut tables: Vec<&'static Table> = vec![&ROOT];
+    let mut next = 0;
+    while let Some(table) = tables.get(next) {
+        for key in table.keys() {
+            if let Some(inner) = key.kind.inner_table()
+                && !tables.iter().any(|other| std::ptr::eq(*other, inner))
+            {
+                tables.push(inner);
+            }
+        }
+        next += 1;
+    }
+    tables
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_contain_and_describe_their_limits() {
+        let unit = Range { min: Some((0.0, false)), max: Some((1.0, true)) };
+        assert!(unit.contains(1.0) && !unit.contains(0.0) && !unit.contains(1.1));
+        assert!(!Range::ANY.contains(f64::NAN) && !Range::ANY.contains(f64::INFINITY));
+        assert_eq!(unit.describe(), "greater than 0 and at most 1");
+        assert_eq!(Range::NON_NEGATIVE.describe(), "at least 0");
+    }
+
+    #[test]
+    fn names_are_unique_and_every_key_is_documented() {
+        let tables = all_tables();
+        for (index, table) in tables.iter().enumerate() {
+            assert!(tables[..index].iter().all(|other| other.name != table.name), "{}", table.name);
+            assert!(table.doc.ends_with('.'), "{}", table.name);
+            let keys: Vec<&Key> = table.keys().collect();
+            for (position, key) in keys.iter().enumerate() {
+                assert!(keys[..position].iter().all(|other| other.name != key.name), "{}", key.name);
+                assert!(key.doc.ends_with('.') && key.doc.len() > 15, "{}.{}", table.name, key.name);
+            }
+            for rule in table.rules {
+                let names: Vec<&str> = match rule {
+                    Rule::OneOf(alternatives) => {
+                        alternatives.iter().flat_map(|set| set.iter().copied()).collect()
+                    }
+                    Rule::Ordered(smaller, larger, _) => vec![smaller, larger],
+                };
+                assert!(names.iter().all(|name| table.key(name).is_some()), "{}: {names:?}", table.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! Walks a parsed file along the schema and collects every problem.
+
+use super::file::ParseOptions;
+use super::node::Node;
+use super::problem::Problem;
+use super::schema::{Key, Kind, METHODS, Presence, Rule, Table};
+use super::section::{Entry, Section, Value};
+use super::spans::{Spans, join};
+use super::spelling::{listed, nearest};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use toml_edit::TableLike;
+
+/// State of one walk.
+pub(crate) struct Validator<'a> {
+    pub(crate) options: &'a ParseOptions<'a>,
+    pub(crate) problems: Vec<Problem>,
+    pub(crate) spans: Spans,
+}
+
+/// The place of a value: its dotted path, the name by which messages call it, and its bytes.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) path: String,
+    pub(crate) name: String,
+    pub(crate) span: Range<usize>,
+    /// Whether it is an entry of the array of that name.
+    pub(crate) is_entry: bool,
+    /// Defaults are not in the file and leave no span.
+    pub(crate) is_given: bool,
+}
+
+impl Place {
+    pub(crate) fn root() -> Self {
+        Self { path: String::new(), name: String::new(), span: 0..0, is_entry: false, is_given: true }
+    }
+
+    /// The place of a key in the table at this place.
+    pub(crate) fn key(&self, name: &str, span: Range<usize>) -> Self {
+        let path = join(&self.path, name);
+        Self { path, name: name.to_owned(), span, is_entry: false, is_given: self.is_given }
+    }
+
+    /// The place of an entry of the array at this place.
+    pub(crate) fn entry(&self, index: usize, span: Range<usize>) -> Self {
+        let path = join(&self.path, index);
+        Self { path, name: self.name.clone(), span, is_entry: true, is_given: self.is_given }
+    }
+
+    /// How a message calls the value.
+    pub(crate) fn called(&self) -> String {
+        if self.is_entry { format!("an entry of `{}`", self.name) } else { format!("`{}`", self.name) }
+    }
+}
+
+/// Keys of a table that the file gives, and those that its misspelt keys stand for.
+struct Given {
+    present: BTreeMap<&'static str, Range<usize>>,
+    meant: Vec<&'static str>,
+}
+
+impl Given {
+    fn has(&self, name: &str) -> bool {
+        self.present.contains_key(name) || self.meant.contains(&name)
+    }
+}
+
+impl<'a> Validator<'a> {
+    pub(crate) fn new(options: &'a ParseOptions<'a>) -> Self {
+        Self { options, problems: Vec::new(), spans: Spans::default() }
+    }
+
+    pub(crate) fn report(&mut self, problem: Problem) {
+        self.problems.push(problem);
+    }
+
+    /// Checks all keys of a table.
+    pub(crate) fn table(&mut self, table: &'static Table, source: &dyn TableLike, place: &Place) -> Section {
+        let mut given = Given { present: BTreeMap::new(), meant: Vec::new() };
+        let mut entries = BTreeMap::new();
+        for (name, item) in source.iter() {
+            let key_span = source.key(name).and_then(|key| key.span()).unwrap_or_else(|| place.span.clone());
+            let Some(key) = table.key(name) else {
+                given.meant.extend(self.unknown_key(table, name, key_span));
+                continue;
+            };
+            let Some(node) = Node::of_item(item) else { continue };
+            given.present.insert(key.name, key_span.clone());
+            let span = item.span().unwrap_or(key_span);
+            let inner = place.key(name, span.clone());
+            if inner.is_given {
+                self.spans.record(&inner.path, span.clone());
+            }
+            if let Some(value) = self.value(&key.kind, node, &inner) {
+                entries.insert(key.name, Entry { span, is_given: place.is_given, value });
+            }
+        }
+        for key in table.keys().filter(|key| !given.has(key.name)) {
+            if let Some(entry) = self.absent_key(table, key, place) {
+                entries.insert(key.name, entry);
+            }
+        }
+        let section = Section { table, span: place.span.clone(), entries };
+        for rule in table.rules {
+            self.rule(rule, &section, &given, place);
+        }
+        section
+    }
+
+    /// Reports an unknown key and gives the known one that it probably stands for.
+    fn unknown_key(&mut self, table: &'static Table, name: &str, span: Range<usize>) -> Option<&'static str> {
+        if std::ptr::eq(table, &METHODS) {
+            self.unknown_method_settings(name, span);
+            return None;
+        }
+        let problem = Problem::new(span, format!("unknown key `{name}`"));
+        if table.later.contains(&name) {
+            self.report(problem.with_help(format!("`{name}` comes with a later version")));
+            return None;
+        }
+        let meant = nearest(name, table.keys().map(|key| key.name));
+        let help = match meant {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("valid keys here: {}", listed(table.keys().map(|key| key.name), "and")),
+        };
+        self.report(problem.with_help(help));
+        meant
+    }
+
+    fn unknown_method_settings(&mut self, name: &str, span: Range<usize>) {
+        let problem = match self.options.methods.iter().find(|(method, _)| *method == name) {
+            Some((_, true)) => Problem::new(span, format!("the method `{name}` has no settings")),
+            _ => self.no_such_method(name, span),
+        };
+        self.report(problem);
+    }
+
+    /// The problem with a method that does not exist or is not built.
+    pub(crate) fn no_such_method(&self, name: &str, span: Range<usize>) -> Problem {
+        let built = || self.options.methods.iter().filter(|(_, built)| *built).map(|(method, _)| *method);
+        let there_are = if built().next().is_none() {
+            "no method is built".to_owned()
+        } else {
+            format!("built methods: {}", listed(built(), "and"))
+        };
+        if self.options.methods.iter().any(|(method, _)| *method == name) {
+            let message = format!("the method `{name}` is not built in this version");
+            return Problem::new(span, message).with_help(there_are);
+        }
+        let help = match nearest(name, built()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => there_are,
+        };
+        Problem::new(span, format!("there is no method `{name}`")).with_help(help)
+    }
+
+    /// The default of a key that the file leaves out, or a problem when it is required.
+    fn absent_key(&mut self, table: &'static Table, key: &'static Key, place: &Place) -> Option<Entry> {
+        match key.presence {
+            Presence::Required => {
+                self.report(missing(table, key, place));
+                None
+            }
+            Presence::Default(text) => {
+                // A test parses the defaults of all tables, so that a bad one cannot reach a user.
+                let value: toml_edit::Value = text.parse().ok()?;
+                let mut inner = place.key(key.name, place.span.clone());
+                inner.is_given = false;
+                let value = self.value(&key.kind, Node::of_value(&value), &inner)?;
+                Some(Entry { span: place.span.clone(), is_given: false, value })
+            }
+            Presence::Optional(_) | Presence::ByRule => None,
+        }
+    }
+
+    fn rule(&mut self, rule: &Rule, section: &Section, given: &Given, place: &Place) {
+        match rule {
+            Rule::OneOf(alternatives) => self.one_of(alternatives, section.table, given, place),
+            Rule::Ordered(smaller, larger, or_equal) => self.ordered(section, smaller, larger, *or_equal),
+        }
+    }
+
+    fn one_of(
+        &mut self,
+        alternatives: &'static [&'static [&'static str]],
+        table: &'static Table,
+        given: &Given,
+        place: &Place,
+    ) {
+        let begun: Vec<_> =
+            alternatives.iter().filter(|set| set.iter().any(|name| given.has(name))).collect();
+        match begun.as_slice() {
+            [] => {
+                let firsts = || alternatives.iter().filter_map(|set| set.first().copied());
+                let message = format!("{} needs {}", called(table, place), listed(firsts(), "or"));
+                let problem = Problem::new(place.span.clone(), message);
+                let example = firsts().find_map(|name| table.key(name));
+                self.report(match example {
+                    Some(key) => {
+                        problem.with_help(format!("for example `{} = {}`", key.name, key.kind.example()))
+                    }
+                    None => problem,
+                });
+            }
+            [set] => {
+                for name in set.iter().filter(|name| !given.has(name)) {
+                    if let Some(key) = table.key(name) {
+                        self.report(missing(table, key, place));
+                    }
+                }
+            }
+            [first, others @ ..] => {
+                let first = first.iter().find(|name| given.has(name)).copied().unwrap_or_default();
+                for name in others.iter().flat_map(|set| set.iter()) {
+                    if let Some(span) = given.present.get(name) {
+                        let message = format!("`{name}` and `{first}` exclude each other");
+                        self.report(Problem::new(span.clone(), message).with_help("keep one of the two"));
+                    }
+                }
+            }
+        }
+    }
+
+    fn ordered(&mut self, section: &Section, smaller: &'static str, larger: &'static str, or_equal: bool) {
+        let holds = |low: f64, high: f64| low < high || (or_equal && low == high);
+        let is_right = match (section.vector(smaller), section.vector(larger)) {
+            (Ok(low), Ok(high)) => (0..3).all(|axis| holds(low[axis], high[axis])),
+            _ => match (section.number(smaller), section.number(larger)) {
+                (Ok(low), Ok(high)) => holds(low, high),
+                _ => true,
+            },
+        };
+        if !is_right {
+            // Blame a value that stands in the file, not a default.
+            let is_given = section.entries.get(smaller).is_some_and(|entry| entry.is_given);
+            let blamed = if is_given { smaller } else { larger };
+            let than = if or_equal { "at most" } else { "less than" };
+            let by_components = if section.vector(smaller).is_ok() { ", in every component" } else { "" };
+            let message = format!("`{smaller}` must be {than} `{larger}`{by_components}");
+            self.report(Problem::new(section.span_of(blamed), message));
+        }
+    }
+
+    /// Checks a value that is a table or an array of tables, and hands scalars on.
+    pub(crate) fn value(&mut self, kind: &Kind, node: Node<'_>, place: &Place) -> Option<Value> {
+        match (kind, node) {
+            (Kind::Table(table) | Kind::QuantityOrTable(_, table), Node::Table(source)) => {
+                Some(Value::Section(self.table(table, source, place)))
+            }
+            (Kind::QuantityOrTable(quantity, _), node) => self.quantity(kind, quantity, node, place),
+            (Kind::Tables(table, min), node) => self.tables(kind, table, *min, node, place),
+            (Kind::NamedTables(table, min), Node::Table(source)) => {
+                self.named_tables(table, *min, source, place)
+            }
+            (Kind::Table(_) | Kind::NamedTables(..), node) => self.wrong_type(kind, node, place),
+            (_, node) => self.scalar(kind, node, place),
+        }
+    }
+
+    fn tables(
+        &mut self,
+        kind: &Kind,
+        table: &'static Table,
+        min: usize,
+        node: Node<'_>,
+        place: &Place,
+    ) -> Option<Value> {
+        let Some(elements) = node.elements(&place.span) else {
+            return self.wrong_type(kind, node, place);
+        };
+        if elements.len() < min {
+            self.report(Problem::new(place.span.clone(), format!("`{}` is empty", place.name)));
+            return None;
+        }
+        let mut sections = Vec::with_capacity(elements.len());
+        for (index, (element, span)) in elements.into_iter().enumerate() {
+            let inner = place.entry(index, span);
+            let Node::Table(source) = element else {
+                self.wrong_type(&Kind::Table(table), element, &inner);
+                continue;
+            };
+            if inner.is_given {
+                self.spans.record(&inner.path, inner.span.clone());
+            }
+            sections.push(self.table(table, source, &inner));
+        }
+        Some(Value::Sections(sections))
+    }
+
+    fn named_tables(
+        &mut self,
+        table: &'static Table,
+        min: usize,
+        source: &dyn TableLike,
+        place: &Place,
+    ) -> Option<Value> {
+        if source.len() < min {
+            self.report(Problem::new(place.span.clone(), format!("`{}` is empty", place.name)));
+            return None;
+        }
+        let mut named = Vec::with_capacity(source.len());
+        for (name, item) in source.iter() {
+            let key_span = source.key(name).and_then(|key| key.span()).unwrap_or_else(|| place.span.clone());
+            if name.trim().is_empty() {
+                self.report(Problem::new(key_span.clone(), format!("empty name in `{}`", place.name)));
+            }
+            // The name itself is the best place to point at when something is missing in the table.
+            let inner = place.key(name, key_span);
+            self.spans.record(&inner.path, inner.span.clone());
+            match Node::of_item(item) {
+                Some(Node::Table(source)) => named.push((name.to_owned(), self.table(table, source, &inner))),
+                Some(node) => {
+                    self.wrong_type(&Kind::Table(table), node, &inner);
+                    // The name is known all the same: what refers to it is no mistake of its own.
+                    let empty = Section { table, span: inner.span, entries: BTreeMap::new() };
+                    named.push((name.to_owned(), empty));
+                }
+                None => {}
+            }
+        }
+        Some(Value::Named(named))
+    }
+
+    /// Reports a value of another type than the key takes.
+    pub(crate) fn wrong_type(&mut self, kind: &Kind, node: Node<'_>, place: &Place) -> Option<Value> {
+        let message = format!("{} must be {}, found {}", place.called(), kind.expectation(), node.describe());
+        let problem = Problem::new(place.span.clone(), message);
+        let example = kind.example();
+        self.report(match (example.is_empty(), place.is_entry) {
+            (true, _) => problem,
+            (false, true) => problem.with_help(format!("for example `{example}`")),
+            (false, false) => problem.with_help(format!("for example `{} = {example}`", place.name)),
+        });
+        None
+    }
+}
+
+/// How a message calls a table.
+fn called(table: &Table, place: &Place) -> String {
+    if place.path.is_empty() {
+        "the scene".to_owned()
+    } else if place.is_entry && table.heading.starts_with("[[") {
+        table.heading.to_owned()
+    } else {
+        place.called()
+    }
+}
+
+fn missing(table: &Table, key: &Key, place: &Place) -> Problem {
+    let message = format!("missing key `{}` in {}", key.name, called(table, place));
+    let example = key.kind.example();
+    let help = match (key.kind, example.as_str()) {
+        (Kind::NamedTables(inner, _) | Kind::Tables(inner, _), _) => format!("add {}", inner.heading),
+        (_, "") => key.doc.to_owned(),
+        (_, example) => format!("for example `{} = {example}`", key.name),
+    };
+    Problem::new(place.span.clone(), message).with_help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::schema::all_tables;
+
+    #[test]
+    fn defaults_of_all_tables_satisfy_their_own_kinds() {
+        let options = ParseOptions::default();
+        let mut n_defaults = 0;
+        for key in all_tables().into_iter().flat_map(|table| table.keys()) {
+            if let Presence::Default(text) = key.presence {
+                let mut validator = Validator::new(&options);
+                let value: toml_edit::Value = text.parse().unwrap_or_else(|_| panic!("{}: {text}", key.name));
+                let mut place = Place::root();
+                place.is_given = false;
+                let value = validator.value(&key.kind, Node::of_value(&value), &place);
+                assert!(value.is_some() && validator.problems.is_empty(), "{}: {text}", key.name);
+                assert_eq!(validator.spans, Spans::default(), "a default leaves no span");
+                n_defaults += 1;
+            }
+        }
+        assert!(n_defaults > 20);
+    }
+}

@@ -1,0 +1,322 @@
+//! Checks of single values: quantities, numbers, words, vectors.
+
+use super::node::Node;
+use super::problem::Problem;
+use super::schema::{Kind, Quantity, VectorRule};
+use super::section::Value;
+use super::spelling::{listed, nearest};
+use super::units::{Dimension, parse_quantity};
+use super::validate::{Place, Validator};
+use phyxel::math::{Mat3, Vec3};
+use std::ops::Range;
+use toml_edit::Value as Toml;
+
+/// A direction shorter or longer than this cannot be normalised safely.
+const DIRECTION_LENGTHS: Range<f64> = 1e-100..1e100;
+
+impl Validator<'_> {
+    pub(crate) fn scalar(&mut self, kind: &Kind, node: Node<'_>, place: &Place) -> Option<Value> {
+        match kind {
+            Kind::Quantity(quantity) => self.quantity(kind, quantity, node, place),
+            Kind::QuantityOrWord(quantity, word) => self.quantity_or_word(kind, quantity, word, node, place),
+            Kind::Integer(min, max) => self.integer(kind, (*min, *max), node, place),
+            Kind::Boolean => match node {
+                Node::Value(Toml::Boolean(value)) => Some(Value::Boolean(*value.value())),
+                _ => self.wrong_type(kind, node, place),
+            },
+            Kind::Columns => self.columns(kind, node, place),
+            Kind::Vector(dimension, rule) => self.vector(kind, *dimension, *rule, node, place),
+            Kind::Matrix(dimension) => self.matrix(kind, *dimension, node, place),
+            Kind::Text | Kind::Name | Kind::Choice(_) | Kind::Axes | Kind::Method | Kind::Reference(_) => {
+                self.word(kind, node, place)
+            }
+            Kind::QuantityOrTable(..) | Kind::Table(_) | Kind::Tables(..) | Kind::NamedTables(..) => {
+                self.wrong_type(kind, node, place)
+            }
+        }
+    }
+
+    /// A number in SI or a string with a unit, in its range.
+    pub(crate) fn quantity(
+        &mut self,
+        kind: &Kind,
+        quantity: &Quantity,
+        node: Node<'_>,
+        place: &Place,
+    ) -> Option<Value> {
+        let value = self.number(kind, quantity.dimension, node, place)?;
+        if quantity.range.contains(value) {
+            return Some(Value::Number(value));
+        }
+        let unit = quantity.dimension.unit();
+        let unit = if unit.is_empty() { unit } else { format!(" {unit}") };
+        let allowed = quantity.range.describe();
+        let message = format!("`{}` must be {allowed}{unit}, found {value}{unit}", place.name);
+        self.report(Problem::new(place.span.clone(), message));
+        None
+    }
+
+    /// A finite number in SI, without a range.
+    fn number(&mut self, kind: &Kind, dimension: Dimension, node: Node<'_>, place: &Place) -> Option<f64> {
+        let value = match node {
+            Node::Value(Toml::Integer(value)) => *value.value() as f64,
+            Node::Value(Toml::Float(value)) => *value.value(),
+            Node::Value(Toml::String(text)) => match parse_quantity(text.value(), dimension) {
+                Ok(value) => value,
+                Err(error) => {
+                    let message = format!("`{}`: {error}", place.name);
+                    self.report(Problem::new(place.span.clone(), message).with_help(error.help()));
+                    return None;
+                }
+            },
+            _ => {
+                self.wrong_type(kind, node, place);
+                return None;
+            }
+        };
+        if !value.is_finite() {
+            let message = format!("{} must be a finite number, found {value}", place.called());
+            self.report(Problem::new(place.span.clone(), message));
+            return None;
+        }
+        Some(value)
+    }
+
+    fn quantity_or_word(
+        &mut self,
+        kind: &Kind,
+        quantity: &Quantity,
+        word: &str,
+        node: Node<'_>,
+        place: &Place,
+    ) -> Option<Value> {
+        if let Node::Value(Toml::String(text)) = node {
+            let text = text.value();
+            if text == word {
+                return Some(Value::Text(word.to_owned()));
+            }
+            if text.starts_with(char::is_alphabetic) {
+                let message = format!("`{}` must be {}, found \"{text}\"", place.name, kind.expectation());
+                self.report(Problem::new(place.span.clone(), message));
+                return None;
+            }
+        }
+        self.quantity(kind, quantity, node, place)
+    }
+
+    fn integer(
+        &mut self,
+        kind: &Kind,
+        (min, max): (i64, i64),
+        node: Node<'_>,
+        place: &Place,
+    ) -> Option<Value> {
+        let value = match node {
+            Node::Value(Toml::Integer(value)) => *value.value(),
+            Node::Value(Toml::Float(value)) => {
+                let value = *value.value();
+                let message = format!("`{}` must be a whole number, found {value:?}", place.name);
+                let problem = Problem::new(place.span.clone(), message);
+                let is_whole = value.fract() == 0.0 && value.abs() < 1e15;
+                self.report(if is_whole { problem.with_help(format!("write {value:.0}")) } else { problem });
+                return None;
+            }
+            _ => return self.wrong_type(kind, node, place),
+        };
+        if (min..=max).contains(&value) {
+            return Some(Value::Integer(value));
+        }
+        let allowed = match (min, max) {
+            (min, max) if min == max => min.to_string(),
+            (min, i64::MAX) => format!("at least {min}"),
+            (min, max) => format!("from {min} to {max}"),
+        };
+        let message = format!("`{}` must be {allowed}, found {value}", place.name);
+        self.report(Problem::new(place.span.clone(), message));
+        None
+    }
+
+    /// All kinds that are one string.
+    fn word(&mut self, kind: &Kind, node: Node<'_>, place: &Place) -> Option<Value> {
+        let Node::Value(Toml::String(text)) = node else {
+            return self.wrong_type(kind, node, place);
+        };
+        let text = text.value().as_str();
+        let problem = if text.trim().is_empty() {
+            Some(Problem::new(place.span.clone(), format!("{} must not be empty", place.called())))
+        } else {
+            self.word_problem(kind, text, place)
+        };
+        match problem {
+            Some(problem) => {
+                self.report(problem);
+                None
+            }
+            None => Some(Value::Text(text.to_owned())),
+        }
+    }
+
+    fn word_problem(&self, kind: &Kind, text: &str, place: &Place) -> Option<Problem> {
+        match kind {
+            Kind::Name => name_problem(text, place),
+            Kind::Axes => {
+                let known = text.chars().all(|axis| "xyz".contains(axis));
+                let repeated = text.chars().enumerate().any(|(at, axis)| text.find(axis) != Some(at));
+                (!known || repeated).then(|| {
+                    let message = format!("`{}` must name axes, found \"{text}\"", place.name);
+                    Problem::new(place.span.clone(), message)
+                        .with_help("each of the letters x, y and z at most once, such as \"xz\"")
+                })
+            }
+            Kind::Method => {
+                let is_built = self.options.methods.iter().any(|(name, built)| *name == text && *built);
+                (!is_built).then(|| self.no_such_method(text, place.span.clone()))
+            }
+            Kind::Choice(choices) => {
+                let is_known = choices.iter().any(|(word, _)| *word == text);
+                (!is_known).then(|| {
+                    let message =
+                        format!("`{}` must be {}, found \"{text}\"", place.name, kind.expectation());
+                    let problem = Problem::new(place.span.clone(), message);
+                    match nearest(text, choices.iter().map(|(word, _)| *word)) {
+                        Some(near) => problem.with_help(format!("did you mean \"{near}\"?")),
+                        None => problem,
+                    }
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// Names of columns, known ones if the caller says which there are.
+    fn columns(&mut self, kind: &Kind, node: Node<'_>, place: &Place) -> Option<Value> {
+        let Some(elements) = node.elements(&place.span) else {
+            return self.wrong_type(kind, node, place);
+        };
+        let mut columns: Vec<String> = Vec::with_capacity(elements.len());
+        let mut all_good = true;
+        for (index, (element, span)) in elements.into_iter().enumerate() {
+            let inner = place.entry(index, span);
+            let Some(Value::Text(column)) = self.word(&Kind::Text, element, &inner) else {
+                all_good = false;
+                continue;
+            };
+            let problem = if columns.contains(&column) {
+                Some(Problem::new(inner.span.clone(), format!("the column `{column}` is named twice")))
+            } else {
+                self.unknown_column(&column, inner.span.clone())
+            };
+            match problem {
+                Some(problem) => {
+                    self.report(problem);
+                    all_good = false;
+                }
+                None if inner.is_given => self.spans.record(&inner.path, inner.span),
+                None => {}
+            }
+            columns.push(column);
+        }
+        all_good.then_some(Value::Texts(columns))
+    }
+
+    fn unknown_column(&self, column: &str, span: Range<usize>) -> Option<Problem> {
+        let known = self.options.columns?;
+        if known.contains(&column) {
+            return None;
+        }
+        let help = match nearest(column, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}", listed(known.iter().copied(), "and")),
+        };
+        Some(Problem::new(span, format!("there is no column `{column}`")).with_help(help))
+    }
+
+    /// Three numbers of an array, or a problem for each that is none.
+    fn three(
+        &mut self,
+        kind: &Kind,
+        dimension: Dimension,
+        node: Node<'_>,
+        place: &Place,
+    ) -> Option<[f64; 3]> {
+        let elements = match node {
+            Node::Value(Toml::Array(_)) => node.elements(&place.span),
+            _ => None,
+        };
+        let Some(elements) = elements else {
+            self.wrong_type(kind, node, place);
+            return None;
+        };
+        if elements.len() != 3 {
+            let message = format!("{} must have 3 components, found {}", place.called(), elements.len());
+            let help = format!("for example `{}`", kind.example());
+            self.report(Problem::new(place.span.clone(), message).with_help(help));
+            return None;
+        }
+        let component = Kind::Quantity(Quantity { dimension, range: super::schema::Range::ANY });
+        let mut numbers = [None; 3];
+        for (index, (element, span)) in elements.into_iter().enumerate() {
+            let inner = place.entry(index, span);
+            numbers[index] = self.number(&component, dimension, element, &inner);
+        }
+        let [x, y, z] = numbers;
+        Some([x?, y?, z?])
+    }
+
+    fn vector(
+        &mut self,
+        kind: &Kind,
+        dimension: Dimension,
+        rule: VectorRule,
+        node: Node<'_>,
+        place: &Place,
+    ) -> Option<Value> {
+        let vector = Vec3::from_array(self.three(kind, dimension, node, place)?);
+        let complaint = match rule {
+            VectorRule::Positive if vector.min_element() <= 0.0 => "must have components greater than 0",
+            VectorRule::Direction if vector == Vec3::ZERO => "must not be the zero vector",
+            VectorRule::Direction if !DIRECTION_LENGTHS.contains(&vector.length()) => {
+                "must have a length near 1"
+            }
+            VectorRule::Any | VectorRule::Positive | VectorRule::Direction => "",
+        };
+        if complaint.is_empty() {
+            return Some(Value::Vector(vector));
+        }
+        self.report(Problem::new(place.span.clone(), format!("`{}` {complaint}", place.name)));
+        None
+    }
+
+    fn matrix(&mut self, kind: &Kind, dimension: Dimension, node: Node<'_>, place: &Place) -> Option<Value> {
+        let Some(rows) = node.elements(&place.span) else {
+            return self.wrong_type(kind, node, place);
+        };
+        if rows.len() != 3 {
+            let message = format!("`{}` must have 3 rows, found {}", place.name, rows.len());
+            let help = format!("for example `{} = {}`", place.name, kind.example());
+            self.report(Problem::new(place.span.clone(), message).with_help(help));
+            return None;
+        }
+        let row_kind = Kind::Vector(dimension, VectorRule::Any);
+        let mut numbers = [None; 3];
+        for (index, (row, span)) in rows.into_iter().enumerate() {
+            let inner = place.entry(index, span);
+            numbers[index] = self.three(&row_kind, dimension, row, &inner);
+        }
+        let [first, second, third] = numbers;
+        let by_rows = Mat3::from_cols_array_2d(&[first?, second?, third?]);
+        Some(Value::Matrix(by_rows.transpose()))
+    }
+}
+
+/// Names go into file names and into heads of CSV columns.
+fn name_problem(text: &str, place: &Place) -> Option<Problem> {
+    let is_bad = |letter: char| letter.is_control() || "/\\,;\"'".contains(letter);
+    if let Some(letter) = text.chars().find(|letter| is_bad(*letter)) {
+        let message = format!("`{}` must not contain {letter:?}", place.name);
+        return Some(Problem::new(place.span.clone(), message).with_help("use letters, digits, `_` and `-`"));
+    }
+    (text.trim() != text).then(|| {
+        Problem::new(place.span.clone(), format!("`{}` must not begin or end with a blank", place.name))
+    })
+}

@@ -1,0 +1,315 @@
+//! From a scene to a world: meshes are read, shapes filled, methods made. What goes wrong is reported at its place in
+//! the scene file.
+
+use super::description as scene;
+use super::{Problem, SceneError, SceneFile};
+use crate::mesh;
+use phyxel::contact::{Axes, Ease, Friction, Grip, Keyframe, Motion, Obstacle};
+use phyxel::forces::{Field, ForceField};
+use phyxel::geometry::{Fill, PlacedShape, Placement, Sampling, Shape, Spacing, TriangleMesh};
+use phyxel::material::{Material, Varying};
+use phyxel::math::{Quat, Real, Vec3};
+use phyxel::methods::reference;
+use phyxel::world::{Body, BuildError, World};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a scene leaves to the program.
+#[derive(Clone, Copy, Debug)]
+pub struct WorldOptions {
+    /// More particles than this in one body are refused.
+    pub max_particles: usize,
+    /// A clock in seconds, for timings by stage.
+    pub clock: Option<fn() -> Real>,
+}
+
+impl Default for WorldOptions {
+    fn default() -> Self {
+        Self { max_particles: Fill::DEFAULT_MAX_PARTICLES, clock: None }
+    }
+}
+
+type Meshes = BTreeMap<String, Arc<TriangleMesh>>;
+
+impl SceneFile {
+    /// Builds the world. Files are looked for relative to `folder`, the scene file's own.
+    ///
+    /// # Errors
+    /// Whatever cannot be built, at its place in the scene; all unreadable meshes at once.
+    pub fn build_world(&self, folder: &Path, options: &WorldOptions) -> Result<World, SceneError> {
+        let meshes = self.read_meshes(folder)?;
+        let scene = &self.scene;
+        let mut builder = World::builder().gravity(scene.gravity).time_step(scene.time_step);
+        builder = builder.method(reference_params(&scene.methods.reference));
+        if let Some(clock) = options.clock {
+            builder = builder.clock(clock);
+        }
+        for body in &scene.bodies {
+            builder = builder.body(self.body(body, &meshes, options));
+        }
+        for grip in &scene.grips {
+            builder = builder.grip(Grip {
+                name: grip.name.clone(),
+                body: scene.bodies[grip.body].name.clone(),
+                select: placed(&grip.select, &meshes),
+                motion: motion(&grip.motion),
+                release: grip.release,
+                axes: Axes { x: grip.axes[0], y: grip.axes[1], z: grip.axes[2] },
+            });
+        }
+        for obstacle in &scene.obstacles {
+            builder = builder.obstacle(convert_obstacle(obstacle, &meshes));
+        }
+        for force in &scene.forces {
+            let field = match force.field {
+                scene::ForceField::Acceleration(a) => Field::Uniform(a),
+                scene::ForceField::Linear { matrix, center } => Field::Linear { matrix, center },
+                scene::ForceField::Drag(rate) => Field::Drag(rate),
+            };
+            builder = builder.force(ForceField { field, from: force.from, until: force.until.unwrap_or(Real::INFINITY) });
+        }
+        let world = builder.build().map_err(|error| self.build_error(&error))?;
+        self.check_columns(&world)?;
+        Ok(world)
+    }
+
+    /// The mesh files that the scene names, each once, as written.
+    pub fn mesh_files(&self) -> Vec<String> {
+        let mut files: Vec<String> = self.mesh_places().into_iter().map(|(_, file)| file).collect();
+        files.sort();
+        files.dedup();
+        files
+    }
+
+    /// The obstacles' shapes at time 0 with their motion, for drawing.
+    ///
+    /// # Errors
+    /// If a mesh cannot be read.
+    pub fn obstacles(&self, folder: &Path) -> Result<Vec<Obstacle>, SceneError> {
+        let meshes = self.read_meshes(folder)?;
+        Ok(self.scene.obstacles.iter().map(|o| convert_obstacle(o, &meshes)).collect())
+    }
+
+    /// Every mesh with the path of its key.
+    fn mesh_places(&self) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        let scene = &self.scene;
+        for (k, body) in scene.bodies.iter().enumerate() {
+            find_meshes(&body.shape.shape, &format!("bodies.{k}.shape"), &mut found);
+        }
+        for (k, obstacle) in scene.obstacles.iter().enumerate() {
+            find_meshes(&obstacle.shape.shape, &format!("obstacles.{k}.shape"), &mut found);
+        }
+        for (k, grip) in scene.grips.iter().enumerate() {
+            find_meshes(&grip.select.shape, &format!("grips.{k}.select"), &mut found);
+        }
+        for material in &scene.materials {
+            let varying = [
+                ("density", &material.density),
+                ("youngs_modulus", &material.youngs_modulus),
+                ("poisson_ratio", &material.poisson_ratio),
+                ("viscosity", &material.viscosity),
+            ];
+            for (key, value) in varying {
+                if let scene::Varying::Inside { shape, .. } = value {
+                    let path = format!("materials.{}.{key}.inside", material.name);
+                    find_meshes(&shape.shape, &path, &mut found);
+                }
+            }
+        }
+        found
+    }
+
+    fn read_meshes(&self, folder: &Path) -> Result<Meshes, SceneError> {
+        let (mut meshes, mut problems) = (Meshes::new(), Vec::new());
+        for (path, file) in self.mesh_places() {
+            if meshes.contains_key(&file) {
+                continue;
+            }
+            match mesh::read(&folder.join(PathBuf::from(&file))) {
+                Ok(mesh) => drop(meshes.insert(file, Arc::new(mesh))),
+                Err(error) => problems.push(
+                    Problem::new(self.spans.nearest(&path), error.to_string())
+                        .with_help("paths are relative to the scene file"),
+                ),
+            }
+        }
+        if problems.is_empty() { Ok(meshes) } else { Err(self.error(problems)) }
+    }
+
+    fn body(&self, body: &scene::Body, meshes: &Meshes, options: &WorldOptions) -> Body {
+        let material = &self.scene.materials[body.material];
+        let varying = |v: &scene::Varying| match v {
+            scene::Varying::Uniform(value) => Varying::Uniform(*value),
+            scene::Varying::Along { axis, from, to } => Varying::Along { axis: *axis, from: *from, to: *to },
+            scene::Varying::Inside { shape, value, outside } => {
+                Varying::Inside { region: Box::new(placed(shape, meshes)), value: *value, outside: *outside }
+            }
+        };
+        Body {
+            name: body.name.clone(),
+            shape: placed(&body.shape, meshes),
+            fill: Fill {
+                spacing: match body.resolution {
+                    scene::Resolution::Spacing(a) => Spacing::Uniform(a),
+                    scene::Resolution::Particles(n) => Spacing::Count(n),
+                    scene::Resolution::SpacingAlong { axis, from, to } => Spacing::Along { axis, from, to },
+                },
+                sampling: match body.sampling {
+                    scene::Sampling::Lattice => Sampling::Lattice,
+                    scene::Sampling::Jittered => Sampling::Jittered,
+                    scene::Sampling::Relaxed => Sampling::Relaxed,
+                },
+                seed: body.seed,
+                max_particles: options.max_particles,
+            },
+            material: Material {
+                density: varying(&material.density),
+                youngs_modulus: varying(&material.youngs_modulus),
+                poisson_ratio: varying(&material.poisson_ratio),
+                viscosity: varying(&material.viscosity),
+            },
+            method: Some(body.method.clone()),
+            velocity: body.velocity,
+            angular_velocity: body.angular_velocity,
+        }
+    }
+
+    /// The engine's errors at the place of what caused them.
+    fn build_error(&self, error: &BuildError) -> SceneError {
+        let (path, help) = match error {
+            BuildError::Fill { body, .. } => {
+                let key = match self.scene.bodies[*body].resolution {
+                    scene::Resolution::Particles(_) => "particles",
+                    _ => "spacing",
+                };
+                (format!("bodies.{body}.{key}"), None)
+            }
+            BuildError::Method { body, .. } => (body.map_or_else(String::new, |b| format!("bodies.{b}")), None),
+            BuildError::UnknownMethod { body, .. } => (format!("bodies.{body}.method"), None),
+            BuildError::Grip { grip, .. } => {
+                let help = "`select` is in world coordinates at time 0 and takes particles whose centres are inside";
+                (format!("grips.{grip}.select"), Some(help.to_owned()))
+            }
+            BuildError::TimeStep { limit, .. } => {
+                let help = format!("ask for at most {limit:.3e} s, or leave `time_step` out");
+                ("time_step".to_owned(), Some(help))
+            }
+            BuildError::Obstacle { obstacle, .. } => (format!("obstacles.{obstacle}.shape"), None),
+            BuildError::NoBodies => (String::new(), None),
+        };
+        self.error_at(&path, error.to_string(), help)
+    }
+
+    /// Which columns there are depends on the methods, so it is known only now.
+    fn check_columns(&self, world: &World) -> Result<(), SceneError> {
+        let known = world.columns();
+        let names: Vec<&str> = known.iter().map(|c| c.name).collect();
+        let unknown = |(k, name): (usize, &String)| {
+            let path = format!("output.columns.{k}");
+            let message = format!("there is no column \"{name}\"");
+            (!names.contains(&name.as_str())).then(|| {
+                Problem::new(self.spans.nearest(&path), message).with_help(format!("columns here are: {}", names.join(", ")))
+            })
+        };
+        let problems: Vec<Problem> = self.scene.output.columns.iter().enumerate().filter_map(unknown).collect();
+        if problems.is_empty() { Ok(()) } else { Err(self.error(problems)) }
+    }
+}
+
+fn find_meshes(shape: &scene::Shape, path: &str, found: &mut Vec<(String, String)>) {
+    let mut parts = |shapes: &[scene::PlacedShape], key: &str| {
+        for (k, part) in shapes.iter().enumerate() {
+            find_meshes(&part.shape, &format!("{path}.{key}.{k}"), found);
+        }
+    };
+    match shape {
+        scene::Shape::Union(shapes) => parts(shapes, "union"),
+        scene::Shape::Difference(shapes) => parts(shapes, "difference"),
+        scene::Shape::Intersection(shapes) => parts(shapes, "intersection"),
+        scene::Shape::Mesh { file } => found.push((format!("{path}.mesh.file"), file.clone())),
+        _ => {}
+    }
+}
+
+fn placed(shape: &scene::PlacedShape, meshes: &Meshes) -> PlacedShape {
+    let p = &shape.placement;
+    let rotation = Quat::from_axis_angle(p.rotation.axis, p.rotation.angle);
+    let (converted, center) = convert_shape(&shape.shape, meshes);
+    let position = p.position + rotation * (center * p.scale);
+    PlacedShape::new(converted, Placement { scale: p.scale, rotation, position })
+}
+
+/// The engine's shape about its own origin, and where that origin is: boxes given by corners have one of their own.
+fn convert_shape(shape: &scene::Shape, meshes: &Meshes) -> (Shape, Vec3) {
+    let all = |shapes: &[scene::PlacedShape]| shapes.iter().map(|s| placed(s, meshes)).collect();
+    let converted = match shape {
+        scene::Shape::Box { center, size } => return (Shape::Box { size: *size }, *center),
+        scene::Shape::Sphere { radius } => Shape::Sphere { radius: *radius },
+        scene::Shape::Cylinder { radius, height } => Shape::Cylinder { radius: *radius, height: *height },
+        scene::Shape::Capsule { radius, height } => Shape::Capsule { radius: *radius, height: *height },
+        scene::Shape::Cone { radius, height } => Shape::Cone { radius: *radius, height: *height },
+        scene::Shape::Torus { radius, tube_radius } => Shape::Torus { radius: *radius, tube_radius: *tube_radius },
+        scene::Shape::Ellipsoid { radii } => Shape::Ellipsoid { radii: *radii },
+        scene::Shape::Star { points, radius, inner_radius, height } => Shape::Star {
+            points: *points as usize,
+            radius: *radius,
+            inner_radius: *inner_radius,
+            height: *height,
+        },
+        scene::Shape::HalfSpace { normal, offset } => Shape::HalfSpace { normal: *normal, offset: *offset },
+        scene::Shape::Mesh { file } => Shape::Mesh(Arc::clone(&meshes[file])),
+        scene::Shape::Union(shapes) => Shape::Union(all(shapes)),
+        scene::Shape::Difference(shapes) => Shape::Difference(all(shapes)),
+        scene::Shape::Intersection(shapes) => Shape::Intersection(all(shapes)),
+    };
+    (converted, Vec3::ZERO)
+}
+
+fn convert_obstacle(obstacle: &scene::Obstacle, meshes: &Meshes) -> Obstacle {
+    let mut shape = placed(&obstacle.shape, meshes);
+    if let Some(thickness) = obstacle.shell {
+        // the thickness is meant at world size
+        let thickness = thickness / shape.placement.scale;
+        shape.shape = Shape::Shell { shape: Box::new(shape.shape), thickness };
+    }
+    Obstacle {
+        name: obstacle.name.clone(),
+        shape,
+        inside: obstacle.inside,
+        friction: match obstacle.friction {
+            scene::Friction::Coulomb(mu) => Friction::Coulomb(mu),
+            scene::Friction::Stick => Friction::Stick,
+        },
+        motion: motion(&obstacle.motion),
+    }
+}
+
+fn motion(motion: &scene::Motion) -> Motion {
+    let keys = motion.keyframes.iter().map(|key| Keyframe {
+        time: key.time,
+        translation: key.translation,
+        rotation: key.rotation.axis * key.rotation.angle,
+    });
+    let ease = match motion.ease {
+        scene::Ease::Linear => Ease::Linear,
+        scene::Ease::Smooth => Ease::Smooth,
+    };
+    // the validator has seen to the order of the keys
+    Motion::try_new(keys.collect(), ease).unwrap_or_default()
+}
+
+fn reference_params(settings: &scene::ReferenceSettings) -> reference::Params {
+    reference::Params {
+        support: settings.support_factor.map_or(reference::Support::Auto, reference::Support::Factor),
+        volume_rule: match settings.volume_rule {
+            scene::VolumeRule::Exact => reference::VolumeRule::Exact,
+            scene::VolumeRule::Sph => reference::VolumeRule::Sph,
+        },
+        stabilization: settings.stabilization,
+        volume_stiffness: settings.volume_stiffness,
+        inversion_guard: settings.inversion_guard,
+        safety: settings.safety,
+    }
+}

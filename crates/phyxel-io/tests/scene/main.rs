@@ -1,0 +1,143 @@
+//! Scene files as a user writes them: good ones, bad ones, changed ones and nonsense.
+
+mod bad_scenes;
+mod documentation;
+mod good_scenes;
+mod nonsense;
+mod overrides;
+
+use phyxel_io::scene::{ParseOptions, SceneError, SceneFile};
+
+/// The catalogue and the columns that the tests use.
+pub const OPTIONS: ParseOptions<'static> = ParseOptions {
+    methods: &[
+        ("reference", true),
+        ("incremental", true),
+        ("embedded", false),
+        ("elaston", false),
+        ("peridynamic", false),
+    ],
+    columns: Some(&["velocity", "stress", "strain"]),
+};
+
+/// The contract's example without the keys that come later, and with everything else in use.
+pub const FULL: &str = r#"format = 1
+title = "Clay bar, twisted and let go"
+method = "reference"
+duration = "2 s"
+frame_rate = 30
+gravity = [0, -9.81, 0]
+time_step = "1 ms"
+
+[methods.reference]
+support_factor = 1.5
+volume_rule = "sph"
+stabilization = 0.2
+volume_stiffness = "40 kPa"
+inversion_guard = 0
+safety = "80 %"
+
+[materials.clay]                     # a comment that stays
+density = 1800
+youngs_modulus = "0.2 MPa"           # stiff
+poisson_ratio = 0.3
+viscosity = "50 Pa.s"
+
+[materials.blend]
+density = { along = [0, 0, 2], from = "1 g/cm3", to = 2000 }
+youngs_modulus = { inside.box = { min = [0, 0, 0], max = [1, 1, 1] }, value = "1 MPa", outside = "2 MPa" }
+poisson_ratio = "30 %"
+
+[[bodies]]
+name = "bar"
+material = "clay"
+shape.box = { size = [1.0, 0.25, "25 cm"] }
+scale = 1.0
+rotation = { axis = [0, 0, 2], angle = "30 deg" }
+position = [0, 0.5, 0]
+spacing = "5 cm"
+sampling = "lattice"
+seed = 7
+velocity = ["36 km/h", 0, 0]
+angular_velocity = [0, "30 rpm", 0]
+
+[[bodies]]
+name = "ball"
+material = "blend"
+method = "incremental"
+particles = 5000
+sampling = "relaxed"
+[bodies.shape]
+difference = [
+  { sphere = { radius = "10 cm" } },
+  { half_space = { normal = [0, 3, 0], offset = -0.05 }, position = [0, 1, 0], scale = 2 },
+]
+
+[[bodies]]
+name = "graded"
+material = "clay"
+shape.mesh = { file = "meshes/graded.obj" }
+spacing = { along = [1, 0, 0], from = "2 cm", to = "5 cm" }
+sampling = "jittered"
+
+[[grips]]
+name = "left"
+body = "bar"
+select.box = { min = [-0.5, 0, -1], max = [-0.45, 1, 1] }
+motion = [ { time = 0 }, { time = "0.5 s", translation = [0, 0.2, 0], rotation = { axis = [1, 0, 0], angle = "135 deg" } } ]
+ease = "smooth"
+release = "0.6 s"
+
+[[grips]]
+body = "ball"
+axes = "zx"
+[grips.select]
+sphere = { radius = 0.1 }
+position = [1, 2, 3]
+
+[[obstacles]]
+name = "floor"
+shape.half_space = { normal = [0, 1, 0] }
+friction = 0.5
+
+[[obstacles]]
+shape.cylinder = { radius = 1, height = 2 }
+shell = "1 cm"
+inside = true
+friction = "stick"
+motion = [{ time = 0, translation = [0, 1, 0] }, { time = 1 }]
+
+[[forces]]
+acceleration = [0, 0, 2]
+from = "0 s"
+until = "0.3 s"
+
+[[forces]]
+linear = { matrix = [[1, 2, 3], [4, 5, 6], [7, 8, "9 1/s2"]], center = [0, 1, 0] }
+
+[[forces]]
+drag = "0.5 1/s"
+
+[output]
+columns = ["velocity", "stress"]
+checkpoint_every = 10
+"#;
+
+/// The shortest scene; its lines are counted on by the tests of bad ones.
+pub const SHORT: &str = r#"method = "reference"
+duration = 1
+[materials.clay]
+density = 1800
+youngs_modulus = 1e5
+poisson_ratio = 0.3
+[[bodies]]
+name = "bar"
+material = "clay"
+shape.sphere = { radius = 1 }
+spacing = 0.1
+"#;
+
+/// Reads a scene with these options.
+pub fn parse(text: &str) -> Result<SceneFile, SceneError> {
+    SceneFile::parse(text, "scene.toml", &OPTIONS)
+}

@@ -1,0 +1,247 @@
+//! Signed distance baked on a regular grid: a fast stand-in for shapes that are slow to ask, such as meshes.
+
+use rayon::prelude::*;
+
+use super::aabb::Aabb;
+use super::mesh::TriangleMesh;
+use super::shape::Shape;
+use crate::math::{Real, Vec3, vec3};
+
+/// Signed distance of a shape on the nodes of a grid, interpolated trilinearly. In the shape's own frame.
+#[derive(Clone, Debug)]
+pub struct DistanceGrid {
+    origin: Vec3,
+    cell_size: Real,
+    /// Nodes along each axis.
+    counts: [usize; 3],
+    /// Distances in order x, y, z; single precision, for the memory.
+    values: Vec<f32>,
+    /// Box of the shape itself, without margin.
+    shape_bounds: Aabb,
+}
+
+/// Why a distance grid cannot be baked.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum DistanceGridError {
+    /// The shape has no end.
+    #[error("an infinite shape has no distance grid")]
+    Infinite,
+    /// A cell size or margin that makes no sense.
+    #[error(
+        "the cell size must be positive and the margin not negative, both finite: got {cell_size} and {margin}"
+    )]
+    BadSize {
+        /// Asked-for cell size.
+        cell_size: Real,
+        /// Asked-for margin.
+        margin: Real,
+    },
+}
+
+impl DistanceGrid {
+    /// Bakes a shape. The grid reaches `margin` over the shape, and a cell more. If that takes more than `max_nodes` nodes
+    /// of 4 bytes, the cells are made larger until it fits: [`DistanceGrid::cell_size`] tells the size that was used.
+    pub fn bake(
+        shape: &Shape,
+        cell_size: Real,
+        margin: Real,
+        max_nodes: usize,
+    ) -> Result<Self, DistanceGridError> {
+        if !(cell_size > 0.0 && margin >= 0.0 && (cell_size + margin).is_finite()) {
+            return Err(DistanceGridError::BadSize { cell_size, margin });
+        }
+        let shape_bounds = shape.bounds().ok_or(DistanceGridError::Infinite)?;
+        let bounds = shape_bounds.grown(margin);
+        let mut cell_size = cell_size;
+        let n_nodes = |cell_size: Real| node_counts(&bounds, cell_size).element_product();
+        while n_nodes(cell_size) > max_nodes.max(64) as Real {
+            cell_size *= 1.05;
+        }
+        let counts = node_counts(&bounds, cell_size);
+        let origin = bounds.center() - 0.5 * cell_size * (counts - Vec3::ONE);
+        let counts = [counts.x as usize, counts.y as usize, counts.z as usize];
+        let rows: Vec<Vec<f32>> = (0..counts[1] * counts[2])
+            .into_par_iter()
+            .map(|row| {
+                let (y, z) = (row % counts[1], row / counts[1]);
+                let start = origin + cell_size * vec3(0.0, y as Real, z as Real);
+                bake_row(shape, start, cell_size, counts[0])
+            })
+            .collect();
+        Ok(Self { origin, cell_size, counts, values: rows.concat(), shape_bounds })
+    }
+
+    /// Edge of a cell [m]; larger than asked for if the memory limit required it.
+    pub fn cell_size(&self) -> Real {
+        self.cell_size
+    }
+
+    /// Number of stored values.
+    pub fn n_nodes(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The box in which values are interpolated.
+    pub fn bounds(&self) -> Aabb {
+        let n_cells =
+            vec3((self.counts[0] - 1) as Real, (self.counts[1] - 1) as Real, (self.counts[2] - 1) as Real);
+        Aabb { min: self.origin, max: self.origin + self.cell_size * n_cells }
+    }
+
+    /// Signed distance. Outside of the grid the distance to the shape's box: positive and never larger than the true one.
+    pub fn signed_distance(&self, p: Vec3) -> Real {
+        self.signed_distance_and_gradient(p).0
+    }
+
+    /// Signed distance and its gradient, which is not normalised: it is shorter than 1 near edges and medial axes.
+    pub fn signed_distance_and_gradient(&self, p: Vec3) -> (Real, Vec3) {
+        let Some((base, part)) = self.cell(p) else {
+            let nearest = p.clamp(self.shape_bounds.min, self.shape_bounds.max);
+            let distance = p.distance(nearest);
+            return (distance, (p - nearest).try_normalize().unwrap_or(Vec3::Y));
+        };
+        let stride = [1, self.counts[0], self.counts[0] * self.counts[1]];
+        let corner = |x: usize, y: usize, z: usize| {
+            Real::from(self.values[base + x * stride[0] + y * stride[1] + z * stride[2]])
+        };
+        let mix = |a: Real, b: Real, t: Real| a + t * (b - a);
+        // Along x on the four edges of the cell, then along y, then along z.
+        let edges = [[0, 0], [1, 0], [0, 1], [1, 1]].map(|[y, z]| (corner(0, y, z), corner(1, y, z)));
+        let on_x = edges.map(|(low, high)| mix(low, high, part.x));
+        let slopes = edges.map(|(low, high)| high - low);
+        let on_y = [mix(on_x[0], on_x[1], part.y), mix(on_x[2], on_x[3], part.y)];
+        let gradient = vec3(
+            mix(mix(slopes[0], slopes[1], part.y), mix(slopes[2], slopes[3], part.y), part.z),
+            mix(on_x[1] - on_x[0], on_x[3] - on_x[2], part.z),
+            on_y[1] - on_y[0],
+        );
+        (mix(on_y[0], on_y[1], part.z), gradient / self.cell_size)
+    }
+
+    /// First node of the cell that holds a point, and the place in it; `None` outside of the grid.
+    fn cell(&self, p: Vec3) -> Option<(usize, Vec3)> {
+        let place = (p - self.origin) / self.cell_size;
+        let last =
+            vec3((self.counts[0] - 1) as Real, (self.counts[1] - 1) as Real, (self.counts[2] - 1) as Real);
+        if !(place.cmpge(Vec3::ZERO).all() && place.cmple(last).all()) {
+            return None;
+        }
+        let index = place.floor().min(last - Vec3::ONE);
+        let base = index.x as usize + self.counts[0] * (index.y as usize + self.counts[1] * index.z as usize);
+        Some((base, place - index))
+    }
+}
+
+/// At least one cell beyond the bounds.
+fn node_counts(bounds: &Aabb, cell_size: Real) -> Vec3 {
+    (bounds.size() / cell_size).ceil() + Vec3::splat(3.0)
+}
+
+fn bake_row(shape: &Shape, start: Vec3, cell_size: Real, count: usize) -> Vec<f32> {
+    let positions = (0..count).map(|x| start + vec3(x as Real * cell_size, 0.0, 0.0));
+    match shape {
+        Shape::Mesh(mesh) => bake_mesh_row(mesh, positions, cell_size),
+        _ => positions.map(|position| shape.signed_distance(position) as f32).collect(),
+    }
+}
+
+/// Walks along a row: the last node's distance limits the search, and the sign is only asked for anew after the row has used
+/// up the ball in which it cannot change.
+fn bake_mesh_row(mesh: &TriangleMesh, positions: impl Iterator<Item = Vec3>, cell_size: Real) -> Vec<f32> {
+    let mut last_distance = Real::INFINITY;
+    let mut same_sign_for = 0.0;
+    let mut sign = 1.0;
+    positions
+        .map(|position| {
+            let limit = (last_distance + cell_size) * (1.0 + 1e-9);
+            let closest = mesh.closest_point_within(position, limit);
+            let distance = closest.unwrap_or_else(|| mesh.closest_point(position)).distance;
+            same_sign_for -= cell_size;
+            if same_sign_for <= 0.0 {
+                let clearance = mesh.clearance_at(position, distance);
+                sign = if clearance < 0.0 { -1.0 } else { 1.0 };
+                same_sign_for = clearance.abs();
+            }
+            last_distance = distance;
+            (sign * distance) as f32
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::random::Random;
+    use super::*;
+    use std::sync::Arc;
+
+    fn assert_follows(shape: &Shape, grid: &DistanceGrid, tolerance: Real) {
+        let mut random = Random::new(3, 0);
+        let bounds = grid.bounds();
+        for _ in 0..4000 {
+            let p = bounds.center() + random.in_cube() * 0.5 * bounds.size();
+            let (exact, baked) = (shape.signed_distance(p), grid.signed_distance(p));
+            assert!((exact - baked).abs() < tolerance, "{p}: {exact} but {baked}");
+        }
+    }
+
+    #[test]
+    fn baked_distance_follows_the_exact_one() {
+        let torus = Shape::Torus { radius: 1.0, tube_radius: 0.4 };
+        let grid = DistanceGrid::bake(&torus, 0.05, 0.2, 1 << 20).unwrap();
+        assert_eq!(grid.cell_size(), 0.05);
+        assert_follows(&torus, &grid, 0.03);
+        let mesh = Shape::Mesh(Arc::new(torus.triangulate(40).unwrap()));
+        let grid = DistanceGrid::bake(&mesh, 0.05, 0.2, 1 << 20).unwrap();
+        assert_follows(&mesh, &grid, 0.03);
+    }
+
+    #[test]
+    fn nodes_of_meshes_are_exact_although_found_by_walking() {
+        let mesh = Shape::Mesh(Arc::new(Shape::Sphere { radius: 1.0 }.triangulate(20).unwrap()));
+        let grid = DistanceGrid::bake(&mesh, 0.1, 0.0, 1 << 20).unwrap();
+        for (index, &value) in grid.values.iter().enumerate() {
+            let (x, rest) = (index % grid.counts[0], index / grid.counts[0]);
+            let node = vec3(x as Real, (rest % grid.counts[1]) as Real, (rest / grid.counts[1]) as Real);
+            let exact = mesh.signed_distance(grid.origin + grid.cell_size * node);
+            assert!((exact - Real::from(value)).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn gradient_is_the_slope_of_the_value() {
+        let shape = Shape::Cone { radius: 0.6, height: 1.0 };
+        let grid = DistanceGrid::bake(&shape, 0.07, 0.1, 1 << 20).unwrap();
+        let p = vec3(0.1234, 0.0817, -0.2345);
+        let step = 1e-6;
+        let gradient = grid.signed_distance_and_gradient(p).1;
+        for axis in 0..3 {
+            let offset = step * Vec3::AXES[axis];
+            let slope = (grid.signed_distance(p + offset) - grid.signed_distance(p - offset)) / (2.0 * step);
+            assert!((slope - gradient[axis]).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn outside_the_distance_is_positive_and_not_too_large() {
+        let shape = Shape::Sphere { radius: 1.0 };
+        let grid = DistanceGrid::bake(&shape, 0.1, 0.3, 1 << 20).unwrap();
+        for p in [vec3(3.0, 0.0, 0.0), vec3(2.0, 2.0, -2.0), vec3(0.0, -1.9, 0.5)] {
+            let distance = grid.signed_distance(p);
+            assert!(distance > 0.0 && distance <= shape.signed_distance(p));
+        }
+    }
+
+    #[test]
+    fn memory_limit_makes_cells_larger_and_says_so() {
+        let grid = DistanceGrid::bake(&Shape::Sphere { radius: 1.0 }, 0.001, 0.1, 10_000).unwrap();
+        assert!(grid.n_nodes() <= 10_000);
+        assert!(grid.cell_size() > 0.05);
+    }
+
+    #[test]
+    fn infinite_shapes_and_bad_sizes_are_refused() {
+        let ground = Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 };
+        assert_eq!(DistanceGrid::bake(&ground, 0.1, 0.1, 1000).unwrap_err(), DistanceGridError::Infinite);
+        assert!(DistanceGrid::bake(&Shape::Sphere { radius: 1.0 }, 0.0, 0.1, 1000).is_err());
+    }
+}

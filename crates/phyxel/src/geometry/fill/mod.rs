@@ -1,0 +1,348 @@
+//! Filling a shape with particles.
+//!
+//! All samplings work in the body's own directions at world size, so that a turned body has a turned lattice, and put the
+//! particles into the world at the end. The same shape and the same `Fill` give the same particles, on any number of threads.
+
+mod count;
+mod graded;
+mod lattice;
+mod nearest;
+mod relaxed;
+mod volumes;
+
+use rayon::prelude::*;
+
+use super::aabb::Aabb;
+use super::placement::{PlacedShape, Placement};
+use super::random::Random;
+use super::shape::{Shape, ShapeError};
+use crate::math::{Real, Vec3};
+
+/// How far particles are apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Spacing {
+    /// The same everywhere [m].
+    Uniform(Real),
+    /// Changes linearly along a direction, over the extent of the body in it.
+    Along {
+        /// World direction; any length but zero.
+        axis: Vec3,
+        /// Spacing at the end of the body that is lowest along the axis [m].
+        from: Real,
+        /// Spacing at the other end [m].
+        to: Real,
+    },
+    /// The same everywhere, so that there are this many particles: exactly for relaxed sampling, else as near as a lattice
+    /// comes to it.
+    Count(usize),
+}
+
+/// How particles are arranged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Sampling {
+    /// In rows. A box is divided into equal cells that fit exactly; other shapes keep the points of a lattice around the
+    /// middle of their bounds that are inside. With a graded spacing: in layers across the axis, each with its own rows.
+    #[default]
+    Lattice,
+    /// A lattice with every particle moved at random by up to a quarter of the spacing along each axis.
+    Jittered,
+    /// Evenly spread without order, the outermost particles about half a spacing under the surface.
+    Relaxed,
+}
+
+/// How to fill a shape.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fill {
+    /// How far particles are apart, or how many there are.
+    pub spacing: Spacing,
+    /// How they are arranged.
+    pub sampling: Sampling,
+    /// Chooses among the arrangements of [`Sampling::Jittered`] and [`Sampling::Relaxed`].
+    pub seed: u64,
+    /// More particles than this are refused, before memory is taken for them.
+    pub max_particles: usize,
+}
+
+impl Fill {
+    /// Limit on the number of particles unless another is asked for.
+    pub const DEFAULT_MAX_PARTICLES: usize = 20_000_000;
+
+    /// A lattice with this spacing.
+    pub fn new(spacing: Spacing) -> Self {
+        Self { spacing, sampling: Sampling::Lattice, seed: 0, max_particles: Self::DEFAULT_MAX_PARTICLES }
+    }
+}
+
+/// The particles of a body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Filled {
+    /// World positions [m].
+    pub positions: Vec<Vec3>,
+    /// Volume of each particle [m³]; together they are the body's volume.
+    pub volumes: Vec<Real>,
+    /// Spacing that was aimed at around each particle [m].
+    pub spacing: Vec<Real>,
+    /// Volume of the body [m³].
+    pub volume: Real,
+}
+
+/// Why a shape cannot be filled.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum FillError {
+    /// The shape makes no sense.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+    /// The spacing is not a positive number, or its axis has no direction.
+    #[error("the spacing must be positive and finite, and its axis not zero: {0}")]
+    BadSpacing(String),
+    /// The shape has no end.
+    #[error("an infinite shape cannot be filled with particles: cut it with another one")]
+    Infinite,
+    /// A mesh encloses nothing.
+    #[error("the mesh has no inside (a flat or nearly flat sheet): give it a thickness or close it")]
+    NoInside,
+    /// Nothing fits.
+    #[error(
+        "no particle fits into the shape: it is {size} large and has a volume of {volume:.4e} m³, the spacing is {spacing:.4e} m; choose a smaller spacing"
+    )]
+    NoParticles {
+        /// Edge lengths of the shape's bounds, in its own directions.
+        size: Size,
+        /// Its volume [m³].
+        volume: Real,
+        /// The spacing [m].
+        spacing: Real,
+    },
+    /// Too few particles to deform.
+    #[error(
+        "only {n_particles} particles fit into the shape, at least 4 are needed: it is {size} large, the spacing is {spacing:.4e} m; choose a smaller spacing or more particles"
+    )]
+    TooFew {
+        /// How many fit.
+        n_particles: usize,
+        /// Edge lengths of the shape's bounds, in its own directions.
+        size: Size,
+        /// The spacing [m].
+        spacing: Real,
+    },
+    /// More particles than allowed.
+    #[error("about {estimate:.3e} particles would be needed, the limit is {limit}; choose a larger spacing")]
+    TooMany {
+        /// How many there would be.
+        estimate: Real,
+        /// How many are allowed.
+        limit: usize,
+    },
+}
+
+/// Edge lengths, for messages.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Size(pub Vec3);
+
+impl std::fmt::Display for Size {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.4e} × {:.4e} × {:.4e} m", self.0.x, self.0.y, self.0.z)
+    }
+}
+
+/// Fewest particles of a body: with fewer, no neighbourhood spans space.
+const MIN_PARTICLES: usize = 4;
+/// Jitter along each axis, as a part of the spacing.
+const JITTER: Real = 0.25;
+
+/// A body in its own directions at world size, checked.
+struct Body {
+    shape: PlacedShape,
+    bounds: Aabb,
+    volume: Real,
+}
+
+/// A particle in the body's own directions.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    position: Vec3,
+    /// Spacing aimed at here.
+    spacing: Real,
+    /// Volume of the lattice cell.
+    cell_volume: Real,
+}
+
+/// Fills a shape with particles.
+pub fn fill(shape: &PlacedShape, fill: &Fill) -> Result<Filled, FillError> {
+    let body = Body::new(shape, fill)?;
+    let samples = match fill.spacing {
+        Spacing::Uniform(spacing) => body.sample_uniform(spacing, fill)?,
+        Spacing::Count(count) => body.sample_count(count, fill)?,
+        Spacing::Along { axis, from, to } => {
+            let axis = shape.placement.direction_to_local(axis.normalize());
+            body.sample_graded(&graded::Gradation::new(&body.shape, axis, from, to), fill)?
+        }
+    };
+    body.check_number(samples.len(), typical_spacing(&fill.spacing, body.volume))?;
+    let volumes = match fill.sampling {
+        Sampling::Lattice => volumes::from_cells(&samples, body.volume),
+        Sampling::Jittered | Sampling::Relaxed => volumes::from_distances(&samples, body.volume),
+    };
+    let turn = Placement { scale: 1.0, ..shape.placement };
+    Ok(Filled {
+        positions: samples.iter().map(|sample| turn.to_world(sample.position)).collect(),
+        volumes,
+        spacing: samples.iter().map(|sample| sample.spacing).collect(),
+        volume: body.volume,
+    })
+}
+
+fn typical_spacing(spacing: &Spacing, volume: Real) -> Real {
+    match *spacing {
+        Spacing::Uniform(spacing) => spacing,
+        Spacing::Along { from, to, .. } => 0.5 * (from + to),
+        Spacing::Count(count) => (volume / count as Real).cbrt(),
+    }
+}
+
+fn check_spacing(spacing: &Spacing) -> Result<(), FillError> {
+    let good = |length: Real| length > 0.0 && length.is_finite();
+    let is_good = match *spacing {
+        Spacing::Uniform(spacing) => good(spacing),
+        Spacing::Along { axis, from, to } => good(from) && good(to) && axis.try_normalize().is_some(),
+        Spacing::Count(_) => true,
+    };
+    if is_good { Ok(()) } else { Err(FillError::BadSpacing(format!("{spacing:?}"))) }
+}
+
+impl Body {
+    fn new(shape: &PlacedShape, fill: &Fill) -> Result<Self, FillError> {
+        shape.validate()?;
+        check_spacing(&fill.spacing)?;
+        let scale_only = Placement { scale: shape.placement.scale, ..Placement::default() };
+        let turned_back = PlacedShape::new(shape.shape.clone(), scale_only);
+        let bounds = turned_back.bounds().ok_or(FillError::Infinite)?;
+        let mut all_have_inside = true;
+        shape.shape.visit_meshes(&mut |mesh| all_have_inside &= mesh.has_inside());
+        if !all_have_inside {
+            return Err(FillError::NoInside);
+        }
+        let body = Self { volume: turned_back.volume(), shape: turned_back, bounds };
+        if body.volume.is_nan() || body.volume <= 0.0 {
+            let spacing = typical_spacing(&fill.spacing, 0.0);
+            return Err(FillError::NoParticles { size: Size(bounds.size()), volume: 0.0, spacing });
+        }
+        body.check_estimate(fill)?;
+        Ok(body)
+    }
+
+    /// Refuses more particles than allowed, from the volume alone.
+    fn check_estimate(&self, fill: &Fill) -> Result<(), FillError> {
+        let estimate = match fill.spacing {
+            Spacing::Uniform(spacing) => self.volume / spacing.powi(3),
+            // Mean of 1/a³ while a runs from one end to the other.
+            Spacing::Along { from, to, .. } => self.volume * 0.5 * (from + to) / (from * to).powi(2),
+            Spacing::Count(count) => {
+                if count < MIN_PARTICLES {
+                    self.check_number(count, typical_spacing(&fill.spacing, self.volume))?;
+                }
+                count as Real
+            }
+        };
+        // A lattice may hold a little more than the volume suggests; the estimate must not refuse what would fit.
+        if estimate > fill.max_particles as Real * 1.05 {
+            return Err(FillError::TooMany { estimate, limit: fill.max_particles });
+        }
+        Ok(())
+    }
+
+    fn check_number(&self, n_particles: usize, spacing: Real) -> Result<(), FillError> {
+        let size = Size(self.bounds.size());
+        match n_particles {
+            0 => Err(FillError::NoParticles { size, volume: self.volume, spacing }),
+            1..MIN_PARTICLES => Err(FillError::TooFew { n_particles, size, spacing }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Edge lengths of the body if it is a box, whose lattice is made to fit.
+    fn box_size(&self) -> Option<Vec3> {
+        match self.shape.shape {
+            Shape::Box { size } => Some(self.shape.placement.scale * size),
+            _ => None,
+        }
+    }
+
+    fn sample_uniform(&self, spacing: Real, fill: &Fill) -> Result<Vec<Sample>, FillError> {
+        if fill.sampling == Sampling::Relaxed {
+            let count = (self.volume / spacing.powi(3)).round() as usize;
+            return self.sample_relaxed(count, fill);
+        }
+        let samples = self.lattice_samples(spacing, fill)?;
+        Ok(self.jitter_if_asked(samples, fill))
+    }
+
+    fn sample_count(&self, count: usize, fill: &Fill) -> Result<Vec<Sample>, FillError> {
+        if fill.sampling == Sampling::Relaxed {
+            return self.sample_relaxed(count, fill);
+        }
+        let samples = match self.box_size() {
+            Some(size) => self.lattice_samples(count::box_spacing(size, count), fill)?,
+            None => {
+                count::nearest_lattice(self.volume, count, |spacing| self.lattice_samples(spacing, fill))?
+            }
+        };
+        Ok(self.jitter_if_asked(samples, fill))
+    }
+
+    fn sample_graded(&self, gradation: &graded::Gradation, fill: &Fill) -> Result<Vec<Sample>, FillError> {
+        let samples = graded::layers(self, gradation, fill.max_particles)?;
+        if fill.sampling == Sampling::Relaxed && !samples.is_empty() {
+            let start = scatter(self, samples, 0.5, fill.seed);
+            return Ok(relaxed::relax(&self.shape, start, &|position| gradation.spacing(position)));
+        }
+        Ok(self.jitter_if_asked(samples, fill))
+    }
+
+    fn sample_relaxed(&self, count: usize, fill: &Fill) -> Result<Vec<Sample>, FillError> {
+        self.check_number(count, (self.volume / count.max(1) as Real).cbrt())?;
+        let spacing = (self.volume / count as Real).cbrt();
+        let lattice = self.lattice_samples(spacing, fill)?;
+        let start = scatter(self, lattice, 0.5, fill.seed);
+        let start = relaxed::with_count(self, start, count, spacing, fill.seed)?;
+        Ok(relaxed::relax(&self.shape, start, &|_| spacing))
+    }
+
+    fn lattice_samples(&self, spacing: Real, fill: &Fill) -> Result<Vec<Sample>, FillError> {
+        let lattice = match self.box_size() {
+            Some(size) => lattice::Lattice::fitted(size, spacing),
+            None => lattice::Lattice::centered(&self.bounds, spacing),
+        };
+        let positions = if self.box_size().is_some() {
+            lattice.check_limit(fill.max_particles)?;
+            lattice.all()
+        } else {
+            lattice.inside(&self.shape, fill.max_particles)?
+        };
+        let cell_volume = lattice.cell_volume();
+        let spacing = if self.box_size().is_some() { cell_volume.cbrt() } else { spacing };
+        Ok(positions.into_iter().map(|position| Sample { position, spacing, cell_volume }).collect())
+    }
+
+    fn jitter_if_asked(&self, samples: Vec<Sample>, fill: &Fill) -> Vec<Sample> {
+        match fill.sampling {
+            Sampling::Jittered => scatter(self, samples, JITTER, fill.seed),
+            _ => samples,
+        }
+    }
+}
+
+/// Moves every sample by up to `amount` spacings along each axis, less where that would leave the body.
+fn scatter(body: &Body, mut samples: Vec<Sample>, amount: Real, seed: u64) -> Vec<Sample> {
+    samples.par_iter_mut().enumerate().for_each(|(index, sample)| {
+        let offset = amount * sample.spacing * Random::new(seed, index as u64).in_cube();
+        let shrunk = [1.0, 0.5, 0.25, 0.1].map(|factor| sample.position + factor * offset);
+        if let Some(position) = shrunk.into_iter().find(|&position| body.shape.contains(position)) {
+            sample.position = position;
+        }
+    });
+    samples
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,196 @@
+//! Evenly spread particles without order, by mutual repulsion.
+//!
+//! Each particle is pushed away by those nearer than `REACH` spacings. Near the surface it is also pushed by the mirror images of
+//! itself and its neighbours behind the tangent plane, as if the body went on there: so the density stays even up to
+//! the surface, and the outermost particles come to rest half a spacing under it.
+
+use rayon::prelude::*;
+
+use super::super::placement::PlacedShape;
+use super::super::random::Random;
+use super::nearest::CellGrid;
+use super::{Body, FillError, Sample};
+use crate::math::{Real, Vec3};
+
+const N_ITERATIONS: usize = 60;
+/// Repulsion ends at this distance, in spacings.
+const REACH: Real = 1.7;
+/// Move per unit of repulsion in the first and in the last iteration, in spacings.
+const FIRST_STEP: Real = 0.25;
+const LAST_STEP: Real = 0.06;
+/// No particle moves further than this in an iteration, in spacings.
+const MAX_MOVE: Real = 0.2;
+/// Particles are kept this deep under the surface, in spacings, where the body is thick enough.
+const MIN_DEPTH: Real = 0.4;
+
+/// What is known of a particle's place.
+#[derive(Clone, Copy)]
+struct Place {
+    position: Vec3,
+    /// Signed distance and normal when last asked.
+    distance: Real,
+    normal: Vec3,
+    /// How far the particle has moved since.
+    moved: Real,
+}
+
+/// The body, and whether its inside can end without a surface.
+struct Walls<'a> {
+    shape: &'a PlacedShape,
+    has_holes: bool,
+}
+
+impl<'a> Walls<'a> {
+    fn new(shape: &'a PlacedShape) -> Self {
+        let mut has_holes = false;
+        shape.shape.visit_meshes(&mut |mesh| has_holes |= !mesh.is_closed());
+        Self { shape, has_holes }
+    }
+}
+
+/// Removes or adds samples until there are `count`.
+pub(super) fn with_count(
+    body: &Body,
+    mut samples: Vec<Sample>,
+    count: usize,
+    spacing: Real,
+    seed: u64,
+) -> Result<Vec<Sample>, FillError> {
+    let mut random = Random::new(seed, u64::MAX);
+    while samples.len() > count {
+        let drawn = random.index(samples.len());
+        samples.swap_remove(drawn);
+    }
+    if samples.is_empty() && count > 0 {
+        samples.push(first_sample(body, spacing, &mut random)?);
+    }
+    while samples.len() < count {
+        // Beside one that is there already: the body may be a small part of its bounds.
+        let near = samples[random.index(samples.len())];
+        let tries =
+            [1.0, 0.7, 0.5, 0.3, 0.1, 0.01].map(|reach| near.position + reach * spacing * random.in_cube());
+        let found = tries.into_iter().find(|&position| body.shape.contains(position));
+        samples.push(Sample { position: found.unwrap_or(near.position), ..near });
+    }
+    Ok(samples)
+}
+
+/// Some point inside, if the lattice has missed the body altogether.
+fn first_sample(body: &Body, spacing: Real, random: &mut Random) -> Result<Sample, FillError> {
+    let half = 0.5 * body.bounds.size();
+    let drawn = (0..100_000).map(|_| body.bounds.center() + half * random.in_cube());
+    match drawn.into_iter().find(|&position| body.shape.contains(position)) {
+        Some(position) => Ok(Sample { position, spacing, cell_volume: spacing.powi(3) }),
+        None => {
+            let size = super::Size(body.bounds.size());
+            Err(FillError::NoParticles { size, volume: body.volume, spacing })
+        }
+    }
+}
+
+/// Spreads the samples, whose number stays. They must be inside, and stay inside.
+pub(super) fn relax(
+    shape: &PlacedShape,
+    samples: Vec<Sample>,
+    spacing_at: &(impl Fn(Vec3) -> Real + Sync),
+) -> Vec<Sample> {
+    let walls = Walls::new(shape);
+    let mut places: Vec<Place> =
+        samples.par_iter().map(|sample| Place::ask(&walls, sample.position)).collect();
+    for iteration in 0..N_ITERATIONS {
+        let progress = iteration as Real / (N_ITERATIONS - 1) as Real;
+        let step = FIRST_STEP + progress * (LAST_STEP - FIRST_STEP);
+        let positions: Vec<Vec3> = places.iter().map(|place| place.position).collect();
+        let spacings: Vec<Real> = positions.iter().map(|&position| spacing_at(position)).collect();
+        let smallest = spacings.iter().copied().fold(Real::INFINITY, Real::min);
+        let grid = CellGrid::new(&positions, REACH * smallest);
+        places = places
+            .par_iter()
+            .enumerate()
+            .map(|(index, place)| {
+                let spacing = spacings[index];
+                let push = repulsion(&grid, &spacings, index, place);
+                let offset = (step * spacing * push).clamp_length_max(MAX_MOVE * spacing);
+                place.moved_by(&walls, offset, spacing)
+            })
+            .collect();
+    }
+    let relaxed = places.iter().map(|place| {
+        let spacing = spacing_at(place.position);
+        Sample { position: place.position, spacing, cell_volume: spacing.powi(3) }
+    });
+    relaxed.collect()
+}
+
+/// Sum of the pushes of all neighbours and, near the surface, of the mirror images.
+fn repulsion(grid: &CellGrid<'_>, spacings: &[Real], index: usize, place: &Place) -> Vec3 {
+    let spacing = spacings[index];
+    // A coarser neighbour reaches further; spacings differ little within the reach.
+    let radius = 1.25 * REACH * spacing;
+    let depth = place.least_depth();
+    let is_near_surface = depth < 0.5 * REACH * spacing;
+    let mut sum = Vec3::ZERO;
+    let mut push = |offset: Vec3, distance_squared: Real, reach: Real| {
+        if distance_squared < reach * reach && distance_squared > 0.0 {
+            let distance = distance_squared.sqrt();
+            let nearness = 1.0 - distance / reach;
+            sum -= nearness * nearness / distance * offset;
+        }
+    };
+    grid.visit_within(place.position, radius, |other, offset, distance_squared| {
+        let reach = REACH * 0.5 * (spacing + spacings[other]);
+        if other == index {
+            return;
+        }
+        if distance_squared == 0.0 {
+            // Two at the same place: apart along a direction that differs for each pair.
+            let direction = Random::new(index.min(other) as u64, index.max(other) as u64).in_cube();
+            let side = if index < other { 1.0 } else { -1.0 };
+            push(1e-3 * side * spacing * direction, 1e-6 * spacing * spacing, reach);
+        } else {
+            push(offset, distance_squared, reach);
+        }
+        if is_near_surface {
+            // Mirrored at the tangent plane, which is `-distance` ahead along the normal.
+            let ahead = -place.distance - offset.dot(place.normal);
+            if ahead > 0.0 {
+                let image = offset + 2.0 * ahead * place.normal;
+                push(image, image.length_squared(), reach);
+            }
+        }
+    });
+    if is_near_surface {
+        let image = -2.0 * place.distance.min(0.0) * place.normal;
+        push(image, image.length_squared(), REACH * spacing);
+    }
+    sum
+}
+
+impl Place {
+    fn ask(walls: &Walls<'_>, position: Vec3) -> Self {
+        let (distance, normal) = walls.shape.signed_distance_and_normal(position);
+        Self { position, distance, normal, moved: 0.0 }
+    }
+
+    /// At least this deep under the surface.
+    fn least_depth(&self) -> Real {
+        -self.distance - self.moved
+    }
+
+    /// The place after a move; asks for the surface only when it may be near. A move that would leave the body is not made.
+    fn moved_by(&self, walls: &Walls<'_>, offset: Vec3, spacing: Real) -> Self {
+        let moved = Self { position: self.position + offset, moved: self.moved + offset.length(), ..*self };
+        if !walls.has_holes && moved.least_depth() > REACH * spacing {
+            return moved;
+        }
+        let asked = Self::ask(walls, moved.position);
+        let lacking = asked.distance + MIN_DEPTH * spacing;
+        if lacking > 0.0 {
+            let deeper = Self::ask(walls, asked.position - lacking * asked.normal);
+            if deeper.distance < 0.0 && deeper.distance < asked.distance {
+                return deeper;
+            }
+        }
+        if asked.distance < 0.0 { asked } else { *self }
+    }
+}

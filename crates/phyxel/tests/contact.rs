@@ -1,0 +1,158 @@
+//! Obstacles, friction, moving surfaces and grips against Newton and Coulomb.
+
+mod support;
+
+use phyxel::contact::{Axes, Ease, Friction, Keyframe, Motion, Obstacle};
+use phyxel::geometry::{PlacedShape, Shape};
+use phyxel::math::{Quat, Real, Vec3, vec3};
+use phyxel::world::{Body, World};
+use support::{bar, elastic, grip_across_z, positions};
+
+const G: Real = 9.81;
+
+fn plane(name: &str, normal: Vec3, friction: Friction) -> Obstacle {
+    let shape = PlacedShape::from(Shape::HalfSpace { normal, offset: 0.0 });
+    Obstacle { friction, ..Obstacle::new(name, shape) }
+}
+
+/// A cube on a slope that falls towards `downhill`, aligned with the slope and touching it.
+fn block_on_slope(downhill: Vec3, tangent: Real, mu: Real) -> (World, Vec3) {
+    let angle = tangent.atan();
+    let turn = Quat::from_axis_angle(Vec3::Y.cross(downhill).normalize(), angle);
+    let (normal, along) = (turn * Vec3::Y, turn * downhill);
+    let size = 0.3;
+    let mut material = elastic(1e6, 0.3);
+    material.viscosity = 200.0.into();
+    let mut body = Body::new("block", Shape::Box { size: Vec3::splat(size) }, 0.05, material);
+    body.shape.placement.rotation = turn;
+    body = body.at(normal * (0.5 * size));
+    let world = World::builder().body(body).obstacle(plane("slope", normal, Friction::Coulomb(mu))).build().unwrap();
+    (world, along)
+}
+
+fn center(world: &World) -> Vec3 {
+    world.particles().next().unwrap().center_of_mass()
+}
+
+/// Stays at 0.95 µ, slides at 1.05 µ, and has Coulomb's acceleration at 1.5 µ, in every direction alike.
+#[test]
+fn block_on_a_slope_obeys_coulomb() {
+    let mu = 0.5;
+    for downhill in [Vec3::X, Vec3::Z, vec3(1.0, 0.0, -1.0).normalize()] {
+        let (mut world, along) = block_on_slope(downhill, 0.95 * mu, mu);
+        world.advance(1.0).unwrap();
+        let settled = center(&world);
+        world.advance(1.0).unwrap();
+        let crept = (center(&world) - settled).dot(along);
+        let speed = world.ledger().max_speed;
+        println!("{downhill}: at 0.95 mu crept {crept:.2e} m in a second, max speed {speed:.1e}");
+        assert!(crept.abs() < 1e-4 && speed < 1e-3);
+
+        for (factor, tolerance) in [(1.05, 0.5), (1.5, 0.05)] {
+            let (mut world, along) = block_on_slope(downhill, factor * mu, mu);
+            let angle = (factor * mu).atan();
+            let expected = G * (angle.sin() - mu * angle.cos());
+            world.advance(0.3).unwrap();
+            let velocity = |world: &World| world.ledger().momentum.dot(along) / 27.0;
+            let first = velocity(&world);
+            world.advance(0.7).unwrap();
+            let acceleration = (velocity(&world) - first) / 0.7;
+            println!("{downhill}: at {factor} mu acceleration {acceleration:.4}, expected {expected:.4}");
+            assert!((acceleration / expected - 1.0).abs() < tolerance);
+            assert!((center(&world)).dot(along) > 0.3 * expected * 0.5);
+        }
+    }
+}
+
+/// A block at rest: the floor carries its weight, and the block does not sink or jitter.
+#[test]
+fn floor_carries_the_weight() {
+    let mut material = elastic(2e5, 0.3);
+    material.viscosity = 100.0.into();
+    let body = bar("block", [6, 6, 6], 0.05, material);
+    let mut world =
+        World::builder().body(body).obstacle(plane("floor", Vec3::Y, Friction::Coulomb(0.5))).build().unwrap();
+    world.advance(3.0).unwrap();
+    world.advance(0.5).unwrap();
+    let ledger = world.ledger();
+    let weight = 1000.0 * 0.027 * G;
+    println!("floor force {} of weight, max speed {:.1e}", ledger.forces[0].1.y / weight, ledger.max_speed);
+    assert!((ledger.forces[0].1.y / weight - 1.0).abs() < 1e-3);
+    assert!(ledger.max_speed < 1e-3);
+    let lowest = positions(&world).iter().map(|p| p.y).fold(Real::INFINITY, Real::min);
+    assert!((lowest - 0.025).abs() < 1e-6, "bottom layer half a spacing above the floor: {lowest}");
+}
+
+/// A sticky conveyor takes the block along at its own speed; a slippery one does not.
+#[test]
+fn moving_surface_drags_by_friction() {
+    for (friction, share) in [(Friction::Stick, 1.0), (Friction::Coulomb(0.8), 1.0), (Friction::Coulomb(0.0), 0.0)] {
+        let mut belt = plane("belt", Vec3::Y, friction);
+        let key = Keyframe { time: 10.0, translation: vec3(5.0, 0.0, 0.0), rotation: Vec3::ZERO };
+        belt.motion = Motion::try_new(vec![key], Ease::Linear).unwrap();
+        let mut material = elastic(5e5, 0.3);
+        material.viscosity = 200.0.into();
+        let mut world =
+            World::builder().body(bar("block", [5, 5, 5], 0.05, material)).obstacle(belt).build().unwrap();
+        world.advance(1.5).unwrap();
+        let velocity = world.ledger().momentum / (1000.0 * 0.25f64.powi(3));
+        assert!((velocity.x - 0.5 * share).abs() < 0.02, "{friction:?}: {velocity}");
+    }
+}
+
+/// A lid that presses a block: particles stay between floor and lid, and both feel the same force.
+#[test]
+fn press_squeezes_between_floor_and_plate() {
+    let mut plate = Obstacle::new("plate", Shape::Box { size: vec3(1.0, 0.1, 1.0) }.into());
+    plate.shape.placement.position = vec3(0.15, 0.35, 0.15);
+    let key = Keyframe { time: 0.5, translation: vec3(0.0, -0.06, 0.0), rotation: Vec3::ZERO };
+    plate.motion = Motion::try_new(vec![key], Ease::Smooth).unwrap();
+    let mut material = elastic(1e5, 0.3);
+    material.viscosity = 100.0.into();
+    let mut world = World::builder()
+        .gravity(Vec3::ZERO)
+        .body(bar("block", [6, 6, 6], 0.05, material))
+        .obstacle(plane("floor", Vec3::Y, Friction::Coulomb(0.0)))
+        .obstacle(plate)
+        .build()
+        .unwrap();
+    world.advance(1.5).unwrap();
+    world.advance(0.1).unwrap();
+    let forces: Vec<Real> = world.ledger().forces.iter().map(|f| f.1.y).collect();
+    // frictionless uniaxial stress of St Venant–Kirchhoff: P = E λ (λ² − 1)/2, λ between the outer layers' centres
+    let stretch: Real = (0.25 - 0.06) / 0.25;
+    let expected = 1e5 * 0.09 * stretch * (1.0 - stretch * stretch) / 2.0;
+    println!("floor {:.2} N, plate {:.2} N, expected {expected:.2} N", forces[0], forces[1]);
+    assert!((forces[0] + forces[1]).abs() < 1e-2 * expected);
+    assert!((forces[0] / expected - 1.0).abs() < 0.1);
+    for p in positions(&world) {
+        assert!(p.y > 0.0249 && p.y < 0.3 - 0.06 - 0.0249);
+    }
+}
+
+/// A grip leads its particles exactly, and lets go at its release.
+#[test]
+fn grips_lead_and_release() {
+    let keys = vec![
+        Keyframe::default(),
+        Keyframe { time: 0.5, translation: vec3(0.0, 0.1, 0.0), rotation: vec3(0.0, 0.0, 1.0) },
+    ];
+    let mut grip = grip_across_z("hand", "bar", [0.0, 0.05], Axes::ALL, keys);
+    grip.release = Some(0.7);
+    let mut world =
+        World::builder().gravity(Vec3::ZERO).body(bar("bar", [4, 4, 8], 0.05, elastic(1e5, 0.3))).grip(grip).build().unwrap();
+    let rest = positions(&world);
+    world.advance(0.6).unwrap();
+    let held = positions(&world);
+    let turn = Quat::from_axis_angle(Vec3::Z, 1.0);
+    let center = vec3(0.1, 0.1, 0.025);
+    for (a, b) in rest.iter().zip(&held).filter(|p| p.0.z < 0.05) {
+        assert!((turn * (*a - center) + center + vec3(0.0, 0.1, 0.0) - *b).length() < 1e-12);
+    }
+    world.advance(0.4).unwrap();
+    let ledger = world.ledger();
+    let before = ledger.momentum;
+    world.advance(0.5).unwrap();
+    assert!((world.ledger().momentum - before).length() < 1e-12, "free after the release");
+    assert_eq!(world.ledger().forces[0].1, Vec3::ZERO);
+}
