@@ -78,8 +78,7 @@ fn spinning_and_vibrating_keeps_energy_and_momenta() {
             let mut body = bar("b", [5, 5, 10], 0.1, material);
             body.velocity = vec3(0.3, -0.2, 0.1);
             body.angular_velocity = vec3(1.0, 2.0, 0.5);
-            let mut world =
-                world(row).body(body).gravity(Vec3::ZERO).time_step(Some(1e-3)).build().unwrap();
+            let mut world = world(row).body(body).gravity(Vec3::ZERO).time_step(Some(1e-3)).build().unwrap();
             for particles in world.particles_mut() {
                 for (v, x) in particles.velocity.iter_mut().zip(&particles.position) {
                     *v += vec3(0.0, 0.2 * x.z, 0.1 * (x.z - 0.5)) * (7.0 * x.x).sin();
@@ -94,7 +93,10 @@ fn spinning_and_vibrating_keeps_energy_and_momenta() {
             let (linear, angular) =
                 (drift(start.momentum, end.momentum), drift(start.angular_momentum, end.angular_momentum));
             let gain = energy(&end) / energy(&start) - 1.0;
-            println!("{} viscosity {viscosity}: energy {gain:.2e}, momenta {linear:.1e} {angular:.1e} per s", row.key);
+            println!(
+                "{} viscosity {viscosity}: energy {gain:.2e}, momenta {linear:.1e} {angular:.1e} per s",
+                row.key
+            );
             assert!(linear < momentum && angular < momentum, "{}: {linear:e} {angular:e}", row.key);
             if viscosity == 0.0 {
                 assert!(gain.abs() < row.energy, "{}: {gain:e}", row.key);
@@ -113,7 +115,8 @@ fn pulled_bar_shows_the_asked_moduli() {
         for nu in [0.0, 0.3, 0.45] {
             let (n, a, e) = (20, 0.05, 1e5);
             let length = n as Real * a;
-            let pull = Keyframe { time: 0.5, translation: vec3(0.0, 0.0, 0.01 * length), rotation: Vec3::ZERO };
+            let pull =
+                Keyframe { time: 0.5, translation: vec3(0.0, 0.0, 0.01 * length), rotation: Vec3::ZERO };
             let mut world = world(row)
                 .gravity(Vec3::ZERO)
                 .body(bar("bar", [6, 6, n], a, elastic(e, nu)))
@@ -131,7 +134,11 @@ fn pulled_bar_shows_the_asked_moduli() {
             let across = slope(pairs.iter().filter(middle).map(|p| (p.0.x, p.1.x))) - 1.0;
             let along = slope(pairs.iter().filter(middle).map(|p| (p.0.z, p.1.z))) - 1.0;
             let (modulus, ratio) = (stress / along, -across / along);
-            println!("{} nu {nu}: E {:.4} of the asked, nu {ratio:.4}, strain {along:.5}", row.key, modulus / e);
+            println!(
+                "{} nu {nu}: E {:.4} of the asked, nu {ratio:.4}, strain {along:.5}",
+                row.key,
+                modulus / e
+            );
             assert!((along / 0.01 - 1.0).abs() < 0.15, "the middle is pulled by about 1 %: {along}");
             assert!((modulus / e - 1.0).abs() < row.youngs_modulus, "{}: E {modulus:e} for {e:e}", row.key);
             assert!((ratio - nu).abs() < row.poisson_ratio, "{}: nu {ratio}", row.key);
@@ -203,7 +210,12 @@ fn cantilever_bends_like_timoshenkos_beam() {
             let (q, inertia, shear) = (density * g, 1.0 / 12.0, e / (2.0 * (1.0 + nu)));
             let k = 10.0 * (1.0 + nu) / (12.0 + 11.0 * nu);
             let beam = q * free.powi(4) / (8.0 * e * inertia) + q * free.powi(2) / (2.0 * k * shear);
-            println!("{} {n} across: tip {:.4} of Timoshenko's, speed {:.1e}", row.key, tip / beam, world.ledger().max_speed);
+            println!(
+                "{} {n} across: tip {:.4} of Timoshenko's, speed {:.1e}",
+                row.key,
+                tip / beam,
+                world.ledger().max_speed
+            );
             assert!((tip / beam - 1.0).abs() < tolerance, "{} {n}: {}", row.key, tip / beam);
             assert!(world.ledger().max_speed < 1e-3 * beam);
         }

@@ -26,7 +26,8 @@ fn block_on_slope(downhill: Vec3, tangent: Real, mu: Real) -> (World, Vec3) {
     let mut body = Body::new("block", Shape::Box { size: Vec3::splat(size) }, 0.05, material);
     body.shape.placement.rotation = turn;
     body = body.at(normal * (0.5 * size));
-    let world = World::builder().body(body).obstacle(plane("slope", normal, Friction::Coulomb(mu))).build().unwrap();
+    let world =
+        World::builder().body(body).obstacle(plane("slope", normal, Friction::Coulomb(mu))).build().unwrap();
     (world, along)
 }
 
@@ -70,8 +71,11 @@ fn floor_carries_the_weight() {
     let mut material = elastic(2e5, 0.3);
     material.viscosity = 100.0.into();
     let body = bar("block", [6, 6, 6], 0.05, material);
-    let mut world =
-        World::builder().body(body).obstacle(plane("floor", Vec3::Y, Friction::Coulomb(0.5))).build().unwrap();
+    let mut world = World::builder()
+        .body(body)
+        .obstacle(plane("floor", Vec3::Y, Friction::Coulomb(0.5)))
+        .build()
+        .unwrap();
     world.advance(3.0).unwrap();
     world.advance(0.5).unwrap();
     let ledger = world.ledger();
@@ -86,7 +90,9 @@ fn floor_carries_the_weight() {
 /// A sticky conveyor takes the block along at its own speed; a slippery one does not.
 #[test]
 fn moving_surface_drags_by_friction() {
-    for (friction, share) in [(Friction::Stick, 1.0), (Friction::Coulomb(0.8), 1.0), (Friction::Coulomb(0.0), 0.0)] {
+    for (friction, share) in
+        [(Friction::Stick, 1.0), (Friction::Coulomb(0.8), 1.0), (Friction::Coulomb(0.0), 0.0)]
+    {
         let mut belt = plane("belt", Vec3::Y, friction);
         let key = Keyframe { time: 10.0, translation: vec3(5.0, 0.0, 0.0), rotation: Vec3::ZERO };
         belt.motion = Motion::try_new(vec![key], Ease::Linear).unwrap();
@@ -139,8 +145,12 @@ fn grips_lead_and_release() {
     ];
     let mut grip = grip_across_z("hand", "bar", [0.0, 0.05], Axes::ALL, keys);
     grip.release = Some(0.7);
-    let mut world =
-        World::builder().gravity(Vec3::ZERO).body(bar("bar", [4, 4, 8], 0.05, elastic(1e5, 0.3))).grip(grip).build().unwrap();
+    let mut world = World::builder()
+        .gravity(Vec3::ZERO)
+        .body(bar("bar", [4, 4, 8], 0.05, elastic(1e5, 0.3)))
+        .grip(grip)
+        .build()
+        .unwrap();
     let rest = positions(&world);
     world.advance(0.6).unwrap();
     let held = positions(&world);

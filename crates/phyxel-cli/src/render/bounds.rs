@@ -2,7 +2,7 @@
 
 use phyxel::math::glam::Vec3;
 
-/// The smallest axis-aligned box around what was included [m].
+/// The smallest axis-aligned box around what was included (m).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bounds {
     /// Corner with the smallest coordinates.

@@ -1,32 +1,30 @@
-//! The eye of the picture: where it stands, how it frames a box, and what the user may say about it.
-
-use std::str::FromStr;
+//! The eye of the picture: where it stands and how it frames a box.
 
 use phyxel::math::glam::{Vec2, Vec3, vec2, vec3};
-use thiserror::Error;
 
 use super::bounds::Bounds;
+use super::camera_options::CameraOptions;
 
 /// Share of the picture's half width and half height that a framed box may fill.
 const FILL: Vec2 = vec2(0.88, 0.80);
-/// Size given to a box without extent [m].
+/// Size given to a box without extent (m).
 const DEGENERATE_SIZE: f32 = 1.0;
 
 /// A perspective view; y is up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Camera {
-    /// Where the eye is [m].
+    /// Where the eye is (m).
     pub(crate) eye: Vec3,
-    /// The point in the middle of the picture [m].
+    /// The point in the middle of the picture (m).
     pub(crate) target: Vec3,
-    /// Vertical angle of view [rad].
+    /// Vertical angle of view (rad).
     pub(crate) field_of_view: f32,
     right: Vec3,
     up: Vec3,
 }
 
 impl Camera {
-    /// A view from `eye` to `target` with a vertical angle of view [rad].
+    /// A view from `eye` to `target` with a vertical angle of view (rad).
     pub(crate) fn look_at(eye: Vec3, target: Vec3, field_of_view: f32) -> Self {
         let forward = (target - eye).try_normalize().unwrap_or(Vec3::NEG_Z);
         // Looking straight up or down has no horizontal direction: the picture's right is then x.
@@ -58,7 +56,7 @@ impl Camera {
         [self.right, self.up, self.right.cross(self.up) * -1.0]
     }
 
-    /// Half the height of what is seen at the distance of the target [m]: the scale of the picture.
+    /// Half the height of what is seen at the distance of the target (m): the scale of the picture.
     pub(super) fn half_height(&self) -> f32 {
         self.eye.distance(self.target) * (0.5 * self.field_of_view).tan()
     }
@@ -114,142 +112,6 @@ fn fit(
     // The eye stays outside of the box even where the box is thin.
     let distance = distance.max_element().max(nearest * 1.05);
     (center + shift.x * right + shift.y * up, distance)
-}
-
-/// What the user may say about the view; the rest is chosen to show everything.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct CameraOptions {
-    /// Direction from which one looks, about the vertical [degrees]: 0 from +z, 90 from +x.
-    pub(crate) azimuth: f32,
-    /// Height of the eye over the horizon [degrees].
-    pub(crate) elevation: f32,
-    /// Distance from the target [m]; chosen if not given.
-    pub(crate) distance: Option<f32>,
-    /// The point in the middle [m]; chosen if not given.
-    pub(crate) target: Option<Vec3>,
-    /// Vertical angle of view [degrees].
-    pub(crate) field_of_view: f32,
-    /// How much nearer than the chosen distance; 2 halves it.
-    pub(crate) zoom: f32,
-}
-
-impl Default for CameraOptions {
-    fn default() -> Self {
-        Self { azimuth: 30.0, elevation: 18.0, distance: None, target: None, field_of_view: 30.0, zoom: 1.0 }
-    }
-}
-
-/// Why a description of the camera was refused.
-#[derive(Debug, Error, PartialEq)]
-pub(crate) enum CameraError {
-    /// A part is not of the form key=value.
-    #[error("camera: expected key=value, found \"{0}\" (for example azimuth=30,elevation=20)")]
-    NotAPair(String),
-    /// A key is not one of the known ones.
-    #[error("camera: unknown key \"{0}\"; known are azimuth, elevation, distance, target, fov, zoom")]
-    UnknownKey(String),
-    /// A key is there twice.
-    #[error("camera: {0} is given twice")]
-    Twice(&'static str),
-    /// A value does not parse.
-    #[error("camera: {key} must be {expected}, found \"{found}\"")]
-    BadValue {
-        /// Which key.
-        key: &'static str,
-        /// What it takes.
-        expected: &'static str,
-        /// What was there.
-        found: String,
-    },
-    /// A value is a number out of its range.
-    #[error("camera: {key} must be {expected}, found {found}")]
-    OutOfRange {
-        /// Which key.
-        key: &'static str,
-        /// What it takes.
-        expected: &'static str,
-        /// What was there.
-        found: f32,
-    },
-}
-
-impl FromStr for CameraOptions {
-    type Err = CameraError;
-
-    /// Reads `azimuth=30,elevation=20,distance=1.5,target=0:0.5:0,fov=35`, any part of it in any order.
-    fn from_str(text: &str) -> Result<Self, CameraError> {
-        let mut options = Self::default();
-        let mut seen = Vec::new();
-        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            let (key, value) = part.split_once('=').ok_or_else(|| CameraError::NotAPair(part.to_owned()))?;
-            let key = options.set(key.trim(), value.trim())?;
-            if seen.contains(&key) {
-                return Err(CameraError::Twice(key));
-            }
-            seen.push(key);
-        }
-        Ok(options)
-    }
-}
-
-impl CameraOptions {
-    /// Sets one key and returns its name.
-    fn set(&mut self, key: &str, value: &str) -> Result<&'static str, CameraError> {
-        match key {
-            "azimuth" => {
-                self.azimuth = number("azimuth", value, "an angle in degrees", |_| true)?;
-                Ok("azimuth")
-            }
-            "elevation" => {
-                let expected = "an angle from -90 to 90 degrees";
-                self.elevation = number("elevation", value, expected, |v| v.abs() <= 90.0)?;
-                Ok("elevation")
-            }
-            "distance" => {
-                let expected = "a positive length in metres";
-                self.distance = Some(number("distance", value, expected, |v| v > 0.0)?);
-                Ok("distance")
-            }
-            "target" => {
-                self.target = Some(point(value)?);
-                Ok("target")
-            }
-            "fov" => {
-                let expected = "an angle from 1 to 120 degrees";
-                self.field_of_view = number("fov", value, expected, |v| (1.0..=120.0).contains(&v))?;
-                Ok("fov")
-            }
-            "zoom" => {
-                self.zoom = number("zoom", value, "a positive factor", |v| v > 0.0)?;
-                Ok("zoom")
-            }
-            other => Err(CameraError::UnknownKey(other.to_owned())),
-        }
-    }
-}
-
-fn number(
-    key: &'static str,
-    text: &str,
-    expected: &'static str,
-    is_allowed: impl Fn(f32) -> bool,
-) -> Result<f32, CameraError> {
-    let value: f32 =
-        text.parse().map_err(|_| CameraError::BadValue { key, expected, found: text.to_owned() })?;
-    if value.is_finite() && is_allowed(value) {
-        Ok(value)
-    } else {
-        Err(CameraError::OutOfRange { key, expected, found: value })
-    }
-}
-
-fn point(text: &str) -> Result<Vec3, CameraError> {
-    let expected = "three numbers x:y:z in metres";
-    let bad = || CameraError::BadValue { key: "target", expected, found: text.to_owned() };
-    let mut parts = text.split(':');
-    let mut next = || number("target", parts.next().ok_or_else(bad)?.trim(), expected, |_| true);
-    let place = vec3(next()?, next()?, next()?);
-    if parts.next().is_some() { Err(bad()) } else { Ok(place) }
 }
 
 #[cfg(test)]
@@ -321,36 +183,5 @@ mod tests {
             assert!(camera.axes().iter().all(|axis| axis.is_normalized()), "{camera:?}");
             assert!(camera.half_height() > 0.0);
         }
-    }
-
-    #[test]
-    fn options_parse_in_any_order() {
-        let options: CameraOptions =
-            "fov=35, azimuth=-30,elevation=20,distance=1.5,target=0:0.5:-1,zoom=2".parse().unwrap();
-        let expected = CameraOptions {
-            azimuth: -30.0,
-            elevation: 20.0,
-            distance: Some(1.5),
-            target: Some(vec3(0.0, 0.5, -1.0)),
-            field_of_view: 35.0,
-            zoom: 2.0,
-        };
-        assert_eq!(options, expected);
-        assert_eq!("".parse(), Ok(CameraOptions::default()));
-    }
-
-    #[test]
-    fn bad_options_are_refused_with_the_reason() {
-        let message = |text: &str| text.parse::<CameraOptions>().unwrap_err().to_string();
-        assert!(message("azimuth").contains("key=value"));
-        assert!(message("azimut=3").contains("unknown key \"azimut\""));
-        assert!(message("azimuth=abc").contains("azimuth must be an angle in degrees, found \"abc\""));
-        assert!(message("azimuth=nan").contains("found NaN"));
-        assert!(message("elevation=91").contains("from -90 to 90"));
-        assert!(message("distance=0").contains("positive"));
-        assert!(message("target=1:2").contains("x:y:z"));
-        assert!(message("target=1:2:3:4").contains("x:y:z"));
-        assert!(message("fov=0.5").contains("from 1 to 120"));
-        assert!(message("zoom=1,zoom=2").contains("zoom is given twice"));
     }
 }

@@ -79,7 +79,7 @@ pub(crate) enum ColorMap {
     Diverging,
 }
 
-/// Lightness, chroma and hue [degrees] at equal distances of the value.
+/// Lightness, chroma and hue (degrees) at equal distances of the value.
 type Stop = [f32; 3];
 
 const SEQUENTIAL: [Stop; 7] = [

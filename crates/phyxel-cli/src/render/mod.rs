@@ -7,6 +7,7 @@ mod animation;
 mod bounds;
 mod bvh;
 mod camera;
+mod camera_options;
 mod color;
 mod font;
 mod normals;
@@ -29,19 +30,21 @@ use std::str::FromStr;
 
 use rayon::prelude::*;
 
-pub(crate) use self::animation::{AnimationError, write_gif};
+pub(crate) use self::animation::write_gif;
 pub(crate) use self::bounds::Bounds;
-pub(crate) use self::camera::{Camera, CameraError, CameraOptions};
+pub(crate) use self::camera::Camera;
+pub(crate) use self::camera_options::CameraOptions;
 pub(crate) use self::color::{Color, ColorMap, body_color};
 pub(crate) use self::picture::Picture;
 pub(crate) use self::sheet::contact_sheet;
 pub(crate) use self::stage::{ColorBar, Mesh, Plane, Sphere, Stage};
 
+use self::sampling::{Patterns, pixel_offsets};
 use self::scene::Scene;
-use self::shading::Studio;
+use self::shading::{KEY_SPREAD, Studio};
 use self::tile::{Tile, Tracer, View};
 
-/// Side of a tile [pixels].
+/// Side of a tile (pixels).
 const TILE_SIZE: usize = 48;
 
 /// How much time a picture may take.
@@ -85,8 +88,10 @@ pub(crate) fn render(stage: &Stage, width: usize, height: usize, quality: Qualit
     let scene = Scene::new(stage);
     let studio = Studio::new(&stage.camera, height);
     let view = View::new(&stage.camera, width, height);
-    let offsets = sampling::pixel_offsets(quality.samples_per_axis());
-    let tracer = Tracer { scene: &scene, studio: &studio, view: &view, offsets: &offsets };
+    let offsets = pixel_offsets(quality.samples_per_axis());
+    let patterns = Patterns::new(offsets.len(), studio.key_direction, KEY_SPREAD);
+    let tracer =
+        Tracer { scene: &scene, studio: &studio, view: &view, patterns: &patterns, offsets: &offsets };
     let tiles = tiles(width, height);
     let rendered: Vec<Vec<u8>> = tiles.par_iter().map(|&tile| tracer.render(tile)).collect();
     let mut picture = Picture::filled(width, height, Color::new(0, 0, 0));

@@ -7,7 +7,7 @@ use super::picture::Picture;
 use super::stage::{ColorBar, Stage};
 use super::text::{FAINT_INK, INK, TextStyle, draw_text, fitted, text_width};
 
-/// Height of a capital letter over the height of the picture, and its least size [pixels].
+/// Height of a capital letter over the height of the picture, and its least size (pixels).
 const CAP_SHARE: f32 = 0.021;
 const LEAST_CAP: f32 = 7.0;
 const TITLE_SCALE: f32 = 1.3;
@@ -19,7 +19,7 @@ const PANEL_OPACITY: f32 = 0.72;
 /// About so many intervals on a legend.
 const N_TICKS: f32 = 5.0;
 
-/// Draws everything that the stage asks for; `grid_spacing` [m] is noted where there is a ground.
+/// Draws everything that the stage asks for; `grid_spacing` (m) is noted where there is a ground.
 pub(super) fn draw(picture: &mut Picture, stage: &Stage, grid_spacing: Option<f32>) {
     let cap = cap_height(picture.height);
     let margin = MARGIN * cap;
@@ -47,7 +47,7 @@ pub(super) fn draw(picture: &mut Picture, stage: &Stage, grid_spacing: Option<f3
     }
 }
 
-/// Height of a capital letter in a picture of this height [pixels].
+/// Height of a capital letter in a picture of this height (pixels).
 pub(super) fn cap_height(picture_height: usize) -> f32 {
     (CAP_SHARE * picture_height as f32).max(LEAST_CAP)
 }
@@ -85,7 +85,7 @@ fn draw_color_bar(picture: &mut Picture, bar: &ColorBar, cap: f32) {
         PANEL_OPACITY,
     );
     draw_text(picture, &heading, vec2(left, top - 1.2 * cap), style);
-    let bar_left = (right - body_width).max(left).round();
+    let bar_left = left.round();
     for row in 0..height as i64 {
         let color = bar.map.at(1.0 - (row as f32 + 0.5) / height);
         picture.blend_rectangle([bar_left as i64, top as i64 + row], [bar_width as i64, 1], color, 1.0);

@@ -7,18 +7,18 @@ use std::f32::consts::TAU;
 
 use phyxel::math::glam::{Vec2, Vec3, vec2, vec3};
 
-/// Period of the pattern in both directions [pixels].
+/// Period of the pattern in both directions (pixels).
 pub(super) const PERIOD: usize = 4;
 
 /// Order in a block in which neighbours are far apart.
 const RANKS: [usize; PERIOD * PERIOD] = [0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5];
 
 /// A place in the unit square for sample `sub` of `n_sub` in a pixel; `stream` tells apart what it is used for.
-pub(super) fn interleaved(x: usize, y: usize, sub: usize, n_sub: usize, stream: f32) -> Vec2 {
+fn interleaved(x: usize, y: usize, sub: usize, n_sub: usize, stream: f32) -> Vec2 {
     let rank = RANKS[(y % PERIOD) * PERIOD + x % PERIOD];
     let index = (rank * n_sub + sub) as f32;
     // Steps of the plastic number: the plane's most even additive sequence.
-    let place = vec2(0.754_877_67, 0.569_840_3) * index + vec2(0.5 + 0.371 * stream, 0.5 + 0.713 * stream);
+    let place = vec2(0.754_877_7, 0.569_840_3) * index + vec2(0.5 + 0.371 * stream, 0.5 + 0.713 * stream);
     place.fract()
 }
 
@@ -37,20 +37,56 @@ pub(super) fn pixel_offsets(n_per_axis: usize) -> Vec<Vec2> {
 }
 
 /// Two unit vectors that complete a unit vector to a right-handed frame.
-pub(super) fn tangents(normal: Vec3) -> [Vec3; 2] {
+fn tangents(normal: Vec3) -> [Vec3; 2] {
     normal.any_orthonormal_pair().into()
 }
 
-/// A direction around the normal, denser where the cosine is larger.
-pub(super) fn cosine_direction(normal: Vec3, place: Vec2) -> Vec3 {
-    let [first, second] = tangents(normal);
+/// Directions of all pixels in a block, looked up by pixel and sample.
+pub(super) struct Patterns {
+    n_sub: usize,
+    /// Directions to points of the key light.
+    light: Vec<Vec3>,
+    /// Directions around z, denser where the cosine is larger.
+    around: Vec<Vec3>,
+}
+
+impl Patterns {
+    /// For `n_sub` samples a pixel, and a disc of light of this radius seen from one metre away.
+    pub(super) fn new(n_sub: usize, toward_light: Vec3, spread: f32) -> Self {
+        let cells = (0..PERIOD * PERIOD * n_sub).map(|k| (k / n_sub % PERIOD, k / n_sub / PERIOD, k % n_sub));
+        let place = |(x, y, sub), stream| interleaved(x, y, sub, n_sub, stream);
+        let light =
+            cells.clone().map(|cell| disc_direction(toward_light, spread, place(cell, 1.0))).collect();
+        let around = cells.map(|cell| cosine_direction(place(cell, 2.0))).collect();
+        Self { n_sub, light, around }
+    }
+
+    fn index(&self, x: usize, y: usize, sub: usize) -> usize {
+        (y % PERIOD * PERIOD + x % PERIOD) * self.n_sub + sub
+    }
+
+    /// A direction to the light.
+    pub(super) fn to_light(&self, x: usize, y: usize, sub: usize) -> Vec3 {
+        self.light[self.index(x, y, sub)]
+    }
+
+    /// A direction to the sky over a surface.
+    pub(super) fn to_sky(&self, x: usize, y: usize, sub: usize, normal: Vec3) -> Vec3 {
+        let local = self.around[self.index(x, y, sub)];
+        let [first, second] = tangents(normal);
+        first * local.x + second * local.y + normal * local.z
+    }
+}
+
+/// A direction around z, denser where the cosine is larger.
+fn cosine_direction(place: Vec2) -> Vec3 {
     let radius = place.x.sqrt();
     let (sin, cos) = (TAU * place.y).sin_cos();
-    first * (radius * cos) + second * (radius * sin) + normal * (1.0 - place.x).max(0.0).sqrt()
+    vec3(radius * cos, radius * sin, (1.0 - place.x).max(0.0).sqrt())
 }
 
 /// A direction to a point of a disc of light; `spread` is its radius seen from one metre away.
-pub(super) fn disc_direction(toward: Vec3, spread: f32, place: Vec2) -> Vec3 {
+fn disc_direction(toward: Vec3, spread: f32, place: Vec2) -> Vec3 {
     let [first, second] = tangents(toward);
     let radius = spread * place.x.sqrt();
     let (sin, cos) = (TAU * place.y).sin_cos();
@@ -98,12 +134,17 @@ mod tests {
     #[test]
     fn directions_are_unit_and_on_the_right_side() {
         for normal in [Vec3::Y, Vec3::NEG_Z, vec3(0.6, -0.8, 0.0)] {
+            let patterns = Patterns::new(4, normal, 0.1);
+            let mut mean = Vec3::ZERO;
             for k in 0..64 {
-                let place = vec2(hashed_unit(2 * k), hashed_unit(2 * k + 1));
-                let direction = cosine_direction(normal, place);
+                let (x, y, sub) = (k % 4, k / 4 % 4, k / 16);
+                let direction = patterns.to_sky(x, y, sub, normal);
                 assert!((direction.length() - 1.0).abs() < 1e-5 && direction.dot(normal) >= -1e-6);
-                assert!(disc_direction(normal, 0.1, place).dot(normal) > 0.99);
+                assert!(patterns.to_light(x, y, sub).dot(normal) > 0.99);
+                mean += direction / 64.0;
             }
+            // The mean of a cosine-weighted hemisphere is 2/3 of its axis.
+            assert!(mean.distance(normal * (2.0 / 3.0)) < 0.03, "{mean}");
         }
     }
 }

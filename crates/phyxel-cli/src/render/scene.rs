@@ -3,14 +3,14 @@
 
 use phyxel::math::glam::{Vec3, vec3};
 
-use super::bvh::{Bvh, Ray};
+use super::bvh::{Bvh, Ray, Stack};
 use super::color::Color;
 use super::normals::corner_normals;
 use super::shapes::{Ball, Patch, Triangle};
 use super::stage::{Mesh, Stage};
 
 /// Half the side of a plane's square over half the height of the view.
-const PATCH_SIZE: f32 = 1.5;
+const PATCH_SIZE: f32 = 1.1;
 /// Things further away than this many view heights are left out: particles of a run that blew up.
 const FAR: f32 = 1e4;
 
@@ -26,7 +26,7 @@ pub(super) enum Kind {
 #[derive(Clone, Copy)]
 pub(super) struct Surface {
     pub(super) kind: Kind,
-    /// From the eye [m].
+    /// From the eye (m).
     pub(super) distance: f32,
     pub(super) position: Vec3,
     /// Unit vector towards the side of the eye, for shading.
@@ -52,7 +52,7 @@ pub(super) struct Scene {
     pub(super) ground: Option<f32>,
     /// Linear value of each sRGB byte.
     linear: [f32; 256],
-    /// Shortest offset of rays that leave a surface [m].
+    /// Shortest offset of rays that leave a surface (m).
     offset: f32,
 }
 
@@ -89,7 +89,12 @@ impl Scene {
     }
 
     /// What the eye sees along a ray. The ground is seen from above only. `patch_color` decorates planes.
-    pub(super) fn look(&self, ray: &Ray, patch_color: impl Fn(&Patch, f32, Vec3) -> Vec3) -> Surface {
+    pub(super) fn look(
+        &self,
+        ray: &Ray,
+        stack: &mut Stack,
+        patch_color: impl Fn(&Patch, f32, Vec3) -> Vec3,
+    ) -> Surface {
         let mut seen = sky(ray);
         if let Some(distance) = self.ground_distance(ray).filter(|&distance| distance < seen.distance) {
             let position = ray.at(distance);
@@ -106,30 +111,30 @@ impl Scene {
                 seen = Surface { kind: Kind::Solid, distance, position, normal, departure, albedo };
             }
         }
-        if let Some((distance, triangle)) = self.triangles.nearest(ray, seen.distance) {
+        if let Some((distance, triangle)) = self.triangles.nearest(ray, seen.distance, stack) {
             seen = self.on_triangle(ray, triangle, distance);
         }
-        if let Some((distance, ball)) = self.balls.nearest(ray, seen.distance) {
+        if let Some((distance, ball)) = self.balls.nearest(ray, seen.distance, stack) {
             seen = self.on_ball(ray, ball, distance);
         }
         seen
     }
 
     /// Whether light from infinity is blocked. The ground never is in its way: the light stands above it.
-    pub(super) fn is_in_shadow(&self, ray: &Ray) -> bool {
+    pub(super) fn is_in_shadow(&self, ray: &Ray, stack: &mut Stack) -> bool {
         self.patches.iter().any(|patch| patch.intersect(ray, f32::INFINITY).is_some())
-            || self.balls.is_blocked(ray, f32::INFINITY)
-            || self.triangles.is_blocked(ray, f32::INFINITY)
+            || self.balls.is_blocked(ray, f32::INFINITY, stack)
+            || self.triangles.is_blocked(ray, f32::INFINITY, stack)
     }
 
     /// Distance to the nearest thing along a ray, at most `reach`.
-    pub(super) fn free_distance(&self, ray: &Ray, reach: f32) -> f32 {
+    pub(super) fn free_distance(&self, ray: &Ray, reach: f32, stack: &mut Stack) -> f32 {
         let mut free = self.ground_distance(ray).map_or(reach, |distance| distance.min(reach));
         for patch in &self.patches {
             free = patch.intersect(ray, free).unwrap_or(free);
         }
-        free = self.triangles.nearest(ray, free).map_or(free, |hit| hit.0);
-        self.balls.nearest(ray, free).map_or(free, |hit| hit.0)
+        free = self.triangles.nearest(ray, free, stack).map_or(free, |hit| hit.0);
+        self.balls.nearest(ray, free, stack).map_or(free, |hit| hit.0)
     }
 
     fn ground_distance(&self, ray: &Ray) -> Option<f32> {

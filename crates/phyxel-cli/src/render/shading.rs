@@ -48,13 +48,13 @@ pub(super) struct Studio {
     /// Towards the middle of the key light.
     pub(super) key_direction: Vec3,
     fill_direction: Vec3,
-    /// Half the height of the view at the target [m].
+    /// Half the height of the view at the target (m).
     scale: f32,
-    /// The camera's target in the world, from which the grid is counted [m].
+    /// The camera's target in the world, from which the grid is counted (m).
     origin: Vec3,
-    /// Distance between two lines of the grid [m].
+    /// Distance between two lines of the grid (m).
     pub(super) grid_spacing: f32,
-    /// Size of a pixel at a distance of one metre [m].
+    /// Size of a pixel at a distance of one metre (m).
     pixel_slope: f32,
 }
 
@@ -74,7 +74,7 @@ impl Studio {
         }
     }
 
-    /// Size of a pixel on a surface that faces the eye at this distance [m].
+    /// Size of a pixel on a surface that faces the eye at this distance (m).
     pub(super) fn footprint(&self, distance: f32) -> f32 {
         distance * self.pixel_slope
     }
@@ -139,10 +139,12 @@ impl Studio {
         self.line(place.x, blur).max(self.line(place.z, blur))
     }
 
-    /// Coverage by the lines at the multiples of the spacing, smoothed over `blur` [m].
+    /// Coverage by the lines at the multiples of the spacing, smoothed over `blur` (m).
     fn line(&self, along: f32, blur: f32) -> f32 {
-        let cell = along / self.grid_spacing;
-        let distance = (cell - cell.round()).abs() * self.grid_spacing;
+        let cell = (along / self.grid_spacing).abs();
+        // A cast is many times faster than `round` where the processor is not known to have an instruction for it.
+        let beyond = cell - (cell as u32) as f32;
+        let distance = beyond.min(1.0 - beyond).abs() * self.grid_spacing;
         let half_width = 0.5 * GRID_WIDTH * self.grid_spacing;
         let drawn = half_width.max(0.5 * blur);
         ((drawn + 0.5 * blur - distance) / blur).clamp(0.0, 1.0) * (half_width / drawn)
@@ -150,7 +152,7 @@ impl Studio {
 }
 
 /// Coloured occlusion: light that is caught in a fold bounces there, more so on bright surfaces.
-/// Fit of [Jimenez2016], "Practical realtime strategies for accurate indirect occlusion".
+/// Fit of Jimenez et al. 2016, "Practical realtime strategies for accurate indirect occlusion".
 fn with_interreflection(open: f32, albedo: Vec3) -> Vec3 {
     let a = albedo * 2.0404 - 0.3324;
     let b = albedo * -4.7951 + 0.6417;
@@ -175,13 +177,10 @@ pub(super) fn nice_below(value: f32) -> f32 {
 
 /// Keeps colours as they are and rolls off what is brighter than the paper.
 pub(super) fn tone(linear: Vec3) -> Vec3 {
-    const KNEE: f32 = 0.72;
+    const KNEE: f32 = 0.75;
     let roll = |value: f32| {
-        if value <= KNEE {
-            value
-        } else {
-            KNEE + (1.0 - KNEE) * (1.0 - (-(value - KNEE) / (1.0 - KNEE)).exp())
-        }
+        let over = (value - KNEE) / (1.0 - KNEE);
+        if over <= 0.0 { value } else { KNEE + (1.0 - KNEE) * over / (1.0 + over) }
     };
     Vec3::from_array(linear.to_array().map(roll))
 }

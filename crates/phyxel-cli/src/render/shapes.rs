@@ -104,7 +104,7 @@ impl Patch {
         (distance > 0.0 && distance < reach && is_inside).then_some(distance)
     }
 
-    /// Place along the axes, from the center [m].
+    /// Place along the axes, from the center (m).
     pub(super) fn coordinates(&self, point: Vec3) -> [f32; 2] {
         self.axes.map(|axis| (point - self.center).dot(axis))
     }

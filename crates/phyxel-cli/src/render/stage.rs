@@ -8,9 +8,9 @@ use super::color::{Color, ColorMap};
 /// A particle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sphere {
-    /// Middle [m].
+    /// Middle (m).
     pub(crate) center: Vec3,
-    /// Radius [m].
+    /// Radius (m).
     pub(crate) radius: f32,
     /// Colour.
     pub(crate) color: Color,
@@ -19,7 +19,7 @@ pub(crate) struct Sphere {
 /// A triangle surface, seen from both sides.
 #[derive(Clone, Debug)]
 pub(crate) struct Mesh {
-    /// Places of the vertices [m].
+    /// Places of the vertices (m).
     pub(crate) vertices: Vec<Vec3>,
     /// Three vertices each.
     pub(crate) triangles: Vec<[u32; 3]>,
@@ -32,7 +32,7 @@ pub(crate) struct Mesh {
 /// An infinite plane (a slope, a wall), drawn as a square around the middle of the view.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plane {
-    /// A point of it [m].
+    /// A point of it (m).
     pub(crate) point: Vec3,
     /// Its direction; any length.
     pub(crate) normal: Vec3,
@@ -64,7 +64,7 @@ pub(crate) struct Stage {
     pub(crate) meshes: Vec<Mesh>,
     /// Slopes and walls.
     pub(crate) planes: Vec<Plane>,
-    /// Height y of the ground [m], if there is one.
+    /// Height y of the ground (m), if there is one.
     pub(crate) ground: Option<f32>,
     /// Line at the top.
     pub(crate) title: Option<String>,

@@ -8,7 +8,7 @@ use super::picture::Picture;
 
 /// Half the weight of a stroke over the height of a capital.
 const HALF_WEIGHT: f32 = 0.058;
-/// Thinnest half weight that still reads [pixels].
+/// Thinnest half weight that still reads (pixels).
 const LEAST_HALF_WEIGHT: f32 = 0.55;
 /// The halo's reach over the height of a capital, and its strength.
 const HALO_REACH: f32 = 0.22;
@@ -23,18 +23,18 @@ const HALO: Color = Color::new(0xf4, 0xf5, 0xf7);
 /// Size and colour of a line of text.
 #[derive(Clone, Copy)]
 pub(super) struct TextStyle {
-    /// Height of a capital [pixels].
+    /// Height of a capital (pixels).
     pub(super) cap_height: f32,
     pub(super) ink: Color,
 }
 
-/// Width of a line [pixels].
+/// Width of a line (pixels).
 pub(super) fn text_width(text: &str, cap_height: f32) -> f32 {
     let units: f32 = text.chars().map(|character| font::glyph(character).width + GAP).sum();
     (units - GAP).max(0.0) * cap_height / CAP_HEIGHT
 }
 
-/// The line, shortened with an ellipsis where it is wider than `widest` [pixels].
+/// The line, shortened with an ellipsis where it is wider than `widest` (pixels).
 pub(super) fn fitted(text: &str, cap_height: f32, widest: f32) -> String {
     if text_width(text, cap_height) <= widest {
         return text.to_owned();
@@ -49,7 +49,7 @@ pub(super) fn fitted(text: &str, cap_height: f32, widest: f32) -> String {
     String::new()
 }
 
-/// Draws a line; `start` is the left end of its base line [pixels, y down].
+/// Draws a line; `start` is the left end of its base line (pixels, y down).
 pub(super) fn draw_text(picture: &mut Picture, text: &str, start: Vec2, style: TextStyle) {
     let scale = style.cap_height / CAP_HEIGHT;
     let mut pen = start;

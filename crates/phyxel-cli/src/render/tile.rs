@@ -6,12 +6,13 @@
 
 use phyxel::math::glam::{Vec2, Vec3};
 
-use super::bvh::Ray;
+use super::bvh::{Ray, Stack};
 use super::camera::Camera;
 use super::color::Color;
-use super::sampling::{PERIOD, cosine_direction, disc_direction, interleaved};
+use super::sampling::{PERIOD, Patterns};
 use super::scene::{Kind, Scene, Surface};
-use super::shading::{KEY_SPREAD, Studio, Visibility, tone};
+use super::shading::{Studio, Visibility, tone};
+use super::shapes::Patch;
 
 /// Border of traced pixels around a tile; the filter's reach.
 const HALO: usize = 2;
@@ -74,6 +75,7 @@ pub(super) struct Tracer<'a> {
     pub(super) scene: &'a Scene,
     pub(super) studio: &'a Studio,
     pub(super) view: &'a View,
+    pub(super) patterns: &'a Patterns,
     /// Places of the samples inside a pixel.
     pub(super) offsets: &'a [Vec2],
 }
@@ -105,6 +107,7 @@ impl Tracer<'_> {
 
     fn trace(&self, tile: Tile) -> Vec<Sample> {
         let (width, height) = (tile.width + 2 * HALO, tile.height + 2 * HALO);
+        let mut stack = Stack::new();
         let mut samples = Vec::with_capacity(width * height * self.offsets.len());
         for y in 0..height {
             for x in 0..width {
@@ -112,33 +115,39 @@ impl Tracer<'_> {
                 let (across, down) = (tile.left + x + PERIOD - HALO, tile.top + y + PERIOD - HALO);
                 for (sub, &offset) in self.offsets.iter().enumerate() {
                     let place = Vec2::new(across as f32, down as f32) - PERIOD as f32 + offset;
-                    let pattern = |stream| interleaved(across, down, sub, self.offsets.len(), stream);
-                    samples.push(self.sample(place, pattern));
+                    samples.push(self.sample(place, [across, down, sub], &mut stack));
                 }
             }
         }
         samples
     }
 
-    fn sample(&self, place: Vec2, pattern: impl Fn(f32) -> Vec2) -> Sample {
+    /// Looks through a place of the picture; `cell` is the pixel and the sample's index in it.
+    fn sample(&self, place: Vec2, cell: [usize; 3], stack: &mut Stack) -> Sample {
         let direction = self.view.direction(place);
-        let surface = self.scene.look(&Ray::new(self.view.eye, direction), |patch, distance, position| {
+        let patch_color = |patch: &Patch, distance: f32, position: Vec3| {
             self.studio.patch_color(patch, distance, position, direction)
-        });
-        let mut visibility = Visibility { key: 1.0, sky: 1.0 };
-        if surface.kind != Kind::Sky {
-            let key = self.studio.key_direction;
-            if surface.normal.dot(key) > 0.0 {
-                let toward = disc_direction(key, KEY_SPREAD, pattern(1.0));
-                visibility.key =
-                    f32::from(u8::from(!self.scene.is_in_shadow(&Ray::new(surface.departure, toward))));
-            }
-            let outward = cosine_direction(surface.normal, pattern(2.0));
-            let reach = self.view.sky_reach;
-            let free = self.scene.free_distance(&Ray::new(surface.departure, outward), reach);
-            visibility.sky = 1.0 - (1.0 - free / reach).powi(2);
-        }
+        };
+        let surface = self.scene.look(&Ray::new(self.view.eye, direction), stack, patch_color);
+        let visibility = if surface.kind == Kind::Sky {
+            Visibility { key: 1.0, sky: 1.0 }
+        } else {
+            self.visibility(&surface, cell, stack)
+        };
         Sample { surface, direction, visibility }
+    }
+
+    /// One ray to the light and one to the sky.
+    fn visibility(&self, surface: &Surface, [x, y, sub]: [usize; 3], stack: &mut Stack) -> Visibility {
+        // What is turned away from the light is dark by itself, and needs no ray.
+        let is_lit = surface.normal.dot(self.studio.key_direction) <= 0.0
+            || !self
+                .scene
+                .is_in_shadow(&Ray::new(surface.departure, self.patterns.to_light(x, y, sub)), stack);
+        let outward = self.patterns.to_sky(x, y, sub, surface.normal);
+        let reach = self.view.sky_reach;
+        let free = self.scene.free_distance(&Ray::new(surface.departure, outward), reach, stack);
+        Visibility { key: f32::from(u8::from(is_lit)), sky: 1.0 - (1.0 - free / reach).powi(2) }
     }
 
     /// Averages the visibility of samples that are `stride` apart, over pieces of one surface.

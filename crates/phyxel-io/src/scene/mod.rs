@@ -25,5 +25,5 @@ pub use overrides::apply_overrides;
 pub use problem::{Problem, SceneError, line_column};
 pub use schema::{json_schema, reference_markdown};
 pub use spans::Spans;
-pub use world::WorldOptions;
 pub use units::{Dimension, UnitError, parse_quantity};
+pub use world::WorldOptions;

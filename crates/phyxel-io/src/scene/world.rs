@@ -67,7 +67,11 @@ impl SceneFile {
                 scene::ForceField::Linear { matrix, center } => Field::Linear { matrix, center },
                 scene::ForceField::Drag(rate) => Field::Drag(rate),
             };
-            builder = builder.force(ForceField { field, from: force.from, until: force.until.unwrap_or(Real::INFINITY) });
+            builder = builder.force(ForceField {
+                field,
+                from: force.from,
+                until: force.until.unwrap_or(Real::INFINITY),
+            });
         }
         let world = builder.build().map_err(|error| self.build_error(&error))?;
         self.check_columns(&world)?;
@@ -186,10 +190,13 @@ impl SceneFile {
                 };
                 (format!("bodies.{body}.{key}"), None)
             }
-            BuildError::Method { body, .. } => (body.map_or_else(String::new, |b| format!("bodies.{b}")), None),
+            BuildError::Method { body, .. } => {
+                (body.map_or_else(String::new, |b| format!("bodies.{b}")), None)
+            }
             BuildError::UnknownMethod { body, .. } => (format!("bodies.{body}.method"), None),
             BuildError::Grip { grip, .. } => {
-                let help = "`select` is in world coordinates at time 0 and takes particles whose centres are inside";
+                let help =
+                    "`select` is in world coordinates at time 0 and takes particles whose centres are inside";
                 (format!("grips.{grip}.select"), Some(help.to_owned()))
             }
             BuildError::TimeStep { limit, .. } => {
@@ -210,10 +217,12 @@ impl SceneFile {
             let path = format!("output.columns.{k}");
             let message = format!("there is no column \"{name}\"");
             (!names.contains(&name.as_str())).then(|| {
-                Problem::new(self.spans.nearest(&path), message).with_help(format!("columns here are: {}", names.join(", ")))
+                Problem::new(self.spans.nearest(&path), message)
+                    .with_help(format!("columns here are: {}", names.join(", ")))
             })
         };
-        let problems: Vec<Problem> = self.scene.output.columns.iter().enumerate().filter_map(unknown).collect();
+        let problems: Vec<Problem> =
+            self.scene.output.columns.iter().enumerate().filter_map(unknown).collect();
         if problems.is_empty() { Ok(()) } else { Err(self.error(problems)) }
     }
 }
@@ -250,7 +259,9 @@ fn convert_shape(shape: &scene::Shape, meshes: &Meshes) -> (Shape, Vec3) {
         scene::Shape::Cylinder { radius, height } => Shape::Cylinder { radius: *radius, height: *height },
         scene::Shape::Capsule { radius, height } => Shape::Capsule { radius: *radius, height: *height },
         scene::Shape::Cone { radius, height } => Shape::Cone { radius: *radius, height: *height },
-        scene::Shape::Torus { radius, tube_radius } => Shape::Torus { radius: *radius, tube_radius: *tube_radius },
+        scene::Shape::Torus { radius, tube_radius } => {
+            Shape::Torus { radius: *radius, tube_radius: *tube_radius }
+        }
         scene::Shape::Ellipsoid { radii } => Shape::Ellipsoid { radii: *radii },
         scene::Shape::Star { points, radius, inner_radius, height } => Shape::Star {
             points: *points as usize,

@@ -60,7 +60,8 @@ pub struct Holds {
 impl Holds {
     /// Names every state array once.
     pub fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
-        let mut item = |name, unit, carry, data| visitor.visit(StateItem { name, unit, set: HOLDS, carry, data });
+        let mut item =
+            |name, unit, carry, data| visitor.visit(StateItem { name, unit, set: HOLDS, carry, data });
         item("held_particle", "1", Carry::Index(PARTICLES), StateData::Integers(&mut self.particle));
         item("held_anchor", "m", Carry::Copy, StateData::Vectors(&mut self.anchor));
         item("held_by", "1", Carry::Copy, StateData::Integers(&mut self.grip));
@@ -88,7 +89,8 @@ impl Grips<'_> {
     fn active(&self) -> impl Iterator<Item = (usize, Vec3, usize, &GripMove)> {
         let Holds { particle, anchor, grip } = self.holds;
         let all = particle.iter().zip(anchor).zip(grip);
-        all.map(|((&p, &anchor), &g)| (p as usize, anchor, g as usize, &self.moves[g as usize])).filter(|h| h.3.active)
+        all.map(|((&p, &anchor), &g)| (p as usize, anchor, g as usize, &self.moves[g as usize]))
+            .filter(|h| h.3.active)
     }
 
     /// Gives held particles the velocity of their grip for this step, and books the impulse that this takes.

@@ -5,8 +5,8 @@ mod grips;
 mod motion;
 mod obstacles;
 
-pub use grips::{Axes, Grip, Grips, HOLDS, Holds};
 pub(crate) use grips::GripMove;
+pub use grips::{Axes, Grip, Grips, HOLDS, Holds};
 pub use motion::{Ease, Keyframe, Motion, Pose};
-pub use obstacles::{Contact, Contacts, Friction, Obstacle, Surface};
-pub(crate) use obstacles::PosedObstacle;
+pub use obstacles::{Contact, Contacts, Friction, Obstacle};
+pub(crate) use obstacles::{PosedObstacle, Surface};

@@ -64,7 +64,8 @@ impl Motion {
     /// Through the given keys; `None` if their times are negative, not finite or not strictly ascending.
     /// A start at rest is added if the first key is later than 0.
     pub fn try_new(mut keys: Vec<Keyframe>, ease: Ease) -> Option<Self> {
-        let finite = keys.iter().all(|k| k.time.is_finite() && k.translation.is_finite() && k.rotation.is_finite());
+        let finite =
+            keys.iter().all(|k| k.time.is_finite() && k.translation.is_finite() && k.rotation.is_finite());
         let ascending = keys.windows(2).all(|pair| pair[0].time < pair[1].time);
         if !finite || !ascending || keys.first().is_some_and(|k| k.time < 0.0) {
             return None;
@@ -83,7 +84,8 @@ impl Motion {
     /// The displacement at a time.
     pub fn pose(&self, time: Real, center: Vec3) -> Pose {
         let after = self.keys.partition_point(|k| k.time <= time);
-        let (translation, rotation) = match (after.checked_sub(1).map(|k| self.keys[k]), self.keys.get(after)) {
+        let (translation, rotation) = match (after.checked_sub(1).map(|k| self.keys[k]), self.keys.get(after))
+        {
             (None, None) => (Vec3::ZERO, Quat::IDENTITY),
             (Some(key), None) | (None, Some(&key)) => (key.translation, Quat::from_scaled_axis(key.rotation)),
             (Some(a), Some(b)) => {

@@ -1,7 +1,7 @@
 //! Obstacles of any shape, static or moving, with Coulomb friction; and the service that methods ask.
 
 use super::{Motion, Pose};
-use crate::geometry::{DistanceGrid, PlacedShape};
+use crate::geometry::{DistanceGrid, DistanceGridError, PlacedShape, Placement, Shape};
 use crate::math::{CHUNK, Real, Vec3};
 use crate::particles::Particles;
 use rayon::prelude::*;
@@ -18,19 +18,45 @@ pub enum Friction {
 
 /// What answers an obstacle's distance queries, in the coordinates of time 0.
 #[derive(Clone, Debug)]
-pub enum Surface {
+pub(crate) enum Surface {
     /// The shape itself.
     Exact(PlacedShape),
-    /// Distances baked on a grid: meshes, and shapes made of many parts.
-    Baked(Arc<DistanceGrid>),
+    /// Distances baked on a grid: meshes are slow to ask.
+    Baked(Baked),
 }
 
+/// A grid in the shape's own frame, and where that frame is.
+#[derive(Clone, Debug)]
+pub(crate) struct Baked {
+    grid: Arc<DistanceGrid>,
+    placement: Placement,
+    /// Thickness of the wall of a hollow shape, in the shape's frame: kept off the grid, whose cells may be coarser.
+    wall: Option<Real>,
+}
+
+/// Nodes of a baked grid at the most: 128 MB.
+const MAX_GRID_NODES: usize = 32_000_000;
+
 impl Surface {
+    /// Bakes shapes that are slow to ask, with cells of half the smallest spacing of the bodies.
+    pub(crate) fn try_new(shape: &PlacedShape, spacing: Real) -> Result<Self, DistanceGridError> {
+        if !shape.shape.has_mesh() || shape.bounds().is_none() {
+            return Ok(Self::Exact(shape.clone()));
+        }
+        let (solid, wall) = match &shape.shape {
+            Shape::Shell { shape, thickness } => (&**shape, Some(*thickness)),
+            solid => (solid, None),
+        };
+        let cell = 0.5 * spacing / shape.placement.scale;
+        let grid = DistanceGrid::bake(solid, cell, 4.0 * cell, MAX_GRID_NODES)?;
+        Ok(Self::Baked(Baked { grid: Arc::new(grid), placement: shape.placement, wall }))
+    }
+
     #[inline]
     fn distance(&self, p: Vec3) -> Real {
         match self {
             Self::Exact(shape) => shape.signed_distance(p),
-            Self::Baked(grid) => grid.signed_distance(p),
+            Self::Baked(baked) => baked.distance_and_side(p).0,
         }
     }
 
@@ -38,8 +64,28 @@ impl Surface {
     fn normal(&self, p: Vec3) -> Vec3 {
         match self {
             Self::Exact(shape) => shape.normal(p),
-            Self::Baked(grid) => grid.normal(p),
+            Self::Baked(baked) => {
+                let (_, gradient) = baked.grid.signed_distance_and_gradient(baked.placement.to_local(p));
+                let side = baked.distance_and_side(p).1;
+                (baked.placement.direction_to_world(gradient) * side).normalize_or(Vec3::Y)
+            }
         }
+    }
+}
+
+impl Baked {
+    /// World distance, and −1 where the inner side of a wall is the nearer one.
+    #[inline]
+    fn distance_and_side(&self, p: Vec3) -> (Real, Real) {
+        let solid = self.grid.signed_distance(self.placement.to_local(p));
+        let (distance, side) = match self.wall {
+            Some(wall) => {
+                let from_middle = solid + 0.5 * wall;
+                (from_middle.abs() - 0.5 * wall, from_middle.signum())
+            }
+            None => (solid, 1.0),
+        };
+        (distance * self.placement.scale, side)
     }
 }
 

@@ -3,5 +3,5 @@
 mod fields;
 mod viscosity;
 
-pub use fields::{Field, FieldPoint, ForceField, Fields};
+pub use fields::{Field, FieldPoint, Fields, ForceField};
 pub use viscosity::{Viscosity, ViscousBonds};

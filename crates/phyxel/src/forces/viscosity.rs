@@ -145,7 +145,8 @@ fn apply_internal(
         let p = &prepared[i];
         let gradient = fit.product * p.inverse_moment;
         let stress = symmetric_part(gradient) * p.coefficient;
-        let answer = Answer { carrier: stress * p.inverse_moment - gradient * p.residual, residual: p.residual };
+        let answer =
+            Answer { carrier: stress * p.inverse_moment - gradient * p.residual, residual: p.residual };
         (answer, answer.own_force(p.row_sum, &fit))
     });
     gather_answers(viscous.bonds, &geometry, answers, out);

@@ -170,12 +170,12 @@ fn bake_mesh_row(mesh: &TriangleMesh, positions: impl Iterator<Item = Vec3>, cel
 
 #[cfg(test)]
 mod tests {
-    use super::super::random::Random;
     use super::*;
+    use crate::math::Random;
     use std::sync::Arc;
 
     fn assert_follows(shape: &Shape, grid: &DistanceGrid, tolerance: Real) {
-        let mut random = Random::new(3, 0);
+        let mut random = Random::with_stream(3, 0);
         let bounds = grid.bounds();
         for _ in 0..4000 {
             let p = bounds.center() + random.in_cube() * 0.5 * bounds.size();

@@ -11,7 +11,6 @@ mod marching;
 mod mesh;
 mod placement;
 mod primitives;
-mod random;
 mod shape;
 #[cfg(test)]
 mod shape_tests;

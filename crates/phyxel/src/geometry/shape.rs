@@ -278,6 +278,18 @@ impl Shape {
         super::triangulate::triangulate(self, resolution.max(3))
     }
 
+    /// Whether a mesh is part of it: such shapes are slow to ask for distances.
+    pub fn has_mesh(&self) -> bool {
+        match self {
+            Self::Mesh(_) => true,
+            Self::Union(parts) | Self::Difference(parts) | Self::Intersection(parts) => {
+                parts.iter().any(|part| part.shape.has_mesh())
+            }
+            Self::Shell { shape, .. } => shape.has_mesh(),
+            _ => false,
+        }
+    }
+
     /// Checks every size and every list in the tree.
     pub fn validate(&self) -> Result<(), ShapeError> {
         let positive = |shape, sizes: &[(&'static str, Real)]| match sizes

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::random::Random;
 use super::*;
+use crate::math::Random;
 use crate::math::{Quat, Real, Vec3, vec3};
 
 fn elementary() -> Vec<Shape> {
@@ -38,7 +38,7 @@ fn combinations() -> Vec<Shape> {
 }
 
 fn random_points(count: usize, radius: Real) -> impl Iterator<Item = Vec3> {
-    let mut random = Random::new(17, 0);
+    let mut random = Random::with_stream(17, 0);
     (0..count).map(move |_| radius * random.in_cube())
 }
 
@@ -103,7 +103,7 @@ fn ellipsoid_distance_is_accurate_even_in_hard_places() {
 }
 
 fn ellipsoid_samples(radii: Vec3) -> impl Iterator<Item = Vec3> {
-    let mut random = Random::new(2, 0);
+    let mut random = Random::with_stream(2, 0);
     (0..3000).map(move |_| random.in_cube().normalize() * radii)
 }
 

@@ -75,7 +75,10 @@ impl ConjugateGradients {
             let next = dot_weighted(residual, residual, &inverse_diagonal);
             let beta = next / rr;
             rr = next;
-            direction.par_iter_mut().enumerate().for_each(|(i, d)| *d = residual[i] * inverse_diagonal(i) + *d * beta);
+            direction
+                .par_iter_mut()
+                .enumerate()
+                .for_each(|(i, d)| *d = residual[i] * inverse_diagonal(i) + *d * beta);
         }
         let relative_residual = if first > 0.0 { (rr / first).sqrt() } else { 0.0 };
         Solved { iterations, relative_residual, converged: rr <= target }

@@ -67,7 +67,11 @@ mod tests {
         let (law, guard, volume) =
             (StVenantKirchhoff(lame), VolumeGuard { stiffness: 1e5, onset: 0.6 }, VolumeStiffness(2e4));
         let laws: [Law; 3] = [
-            ("St Venant-Kirchhoff", Box::new(move |f| law.energy_density(f)), Box::new(move |f| law.first_piola(f))),
+            (
+                "St Venant-Kirchhoff",
+                Box::new(move |f| law.energy_density(f)),
+                Box::new(move |f| law.first_piola(f)),
+            ),
             ("guard", Box::new(move |f| guard.energy_density(f)), Box::new(move |f| guard.first_piola(f))),
             ("volume", Box::new(move |f| volume.energy_density(f)), Box::new(move |f| volume.first_piola(f))),
         ];
@@ -87,7 +91,11 @@ mod tests {
                         up.col_mut(c)[r] += d;
                         down.col_mut(c)[r] -= d;
                         let slope = (energy(up) - energy(down)) / (2.0 * d);
-                        assert!((slope - p.col(c)[r]).abs() < 1e-8 * 1e5, "{name}: {slope} against {}", p.col(c)[r]);
+                        assert!(
+                            (slope - p.col(c)[r]).abs() < 1e-8 * 1e5,
+                            "{name}: {slope} against {}",
+                            p.col(c)[r]
+                        );
                     }
                 }
             }

@@ -44,10 +44,15 @@ impl Varying {
                 let low = points.iter().map(along).fold(Real::INFINITY, Real::min);
                 let high = points.iter().map(along).fold(Real::NEG_INFINITY, Real::max);
                 let length = if high > low { high - low } else { 1.0 };
-                Parameter::Column(points.iter().map(|p| from + (to - from) * (along(p) - low) / length).collect())
+                Parameter::Column(
+                    points.iter().map(|p| from + (to - from) * (along(p) - low) / length).collect(),
+                )
             }
             Self::Inside { region, value, outside } => Parameter::Column(
-                points.iter().map(|&p| if region.signed_distance(p) <= 0.0 { *value } else { *outside }).collect(),
+                points
+                    .iter()
+                    .map(|&p| if region.signed_distance(p) <= 0.0 { *value } else { *outside })
+                    .collect(),
             ),
         }
     }

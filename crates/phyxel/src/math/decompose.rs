@@ -160,7 +160,8 @@ mod tests {
     /// Random, near-singular, rank 2, rank 1, zero, mirrored, isotropic and badly scaled matrices.
     fn samples() -> Vec<Mat3> {
         let mut random = Random::new(7);
-        let mut all = vec![Mat3::ZERO, Mat3::IDENTITY, -Mat3::IDENTITY, Mat3::from_diagonal(Vec3::new(1.0, 1.0, -1.0))];
+        let mut all =
+            vec![Mat3::ZERO, Mat3::IDENTITY, -Mat3::IDENTITY, Mat3::from_diagonal(Vec3::new(1.0, 1.0, -1.0))];
         for k in 0..300 {
             let m = random_matrix(&mut random);
             all.push(m);
@@ -196,7 +197,10 @@ mod tests {
                 assert!((sigma[k].abs() - oracle[k]).abs() < 1e-13 * size, "{m}: {sigma} against {oracle}");
             }
             assert!(sigma.x >= sigma.y && sigma.y >= sigma.z.abs() - 1e-13 * size);
-            assert!(sigma.z * m.determinant() >= -1e-13 * size.powi(4), "the sign of the determinant goes to the last");
+            assert!(
+                sigma.z * m.determinant() >= -1e-13 * size.powi(4),
+                "the sign of the determinant goes to the last"
+            );
         }
     }
 

@@ -14,6 +14,12 @@ impl Random {
         Self { state: seed }
     }
 
+    /// Generator number `stream` of a seed, so that rows of a parallel loop draw independently of their order.
+    pub fn with_stream(seed: u64, stream: u64) -> Self {
+        let mixed = Self::new(seed).bits();
+        Self { state: mixed ^ stream.wrapping_mul(0xD1B5_4A32_D192_ED03) }
+    }
+
     /// The next 64 bits.
     pub fn bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -26,6 +32,11 @@ impl Random {
     /// Uniform in [0, 1).
     pub fn unit(&mut self) -> Real {
         (self.bits() >> 11) as Real / (1u64 << 53) as Real
+    }
+
+    /// Uniform among 0..count; `count` must not be 0.
+    pub fn index(&mut self, count: usize) -> usize {
+        ((self.unit() * count as Real) as usize).min(count - 1)
     }
 
     /// Uniform in the cube [-1, 1)³.

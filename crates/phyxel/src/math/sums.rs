@@ -29,7 +29,8 @@ pub fn max_over<F>(n: usize, value: F) -> Option<(Real, usize)>
 where
     F: Fn(usize) -> Real + Sync,
 {
-    let better = |a: (Real, usize), b: (Real, usize)| if b.0 > a.0 || (b.0 == a.0 && b.1 < a.1) { b } else { a };
+    let better =
+        |a: (Real, usize), b: (Real, usize)| if b.0 > a.0 || (b.0 == a.0 && b.1 < a.1) { b } else { a };
     (0..n.div_ceil(CHUNK))
         .into_par_iter()
         .map(|c| {

@@ -22,7 +22,8 @@ pub trait Method: Send + Sync {
     ///
     /// # Errors
     /// When the state cannot be advanced; the world adds the body and the time.
-    fn step(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>) -> Result<StepReport, StepError>;
+    fn step(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>)
+    -> Result<StepReport, StepError>;
 
     /// Something changed outside a step: rebuild what was derived from it.
     fn changed(&mut self, particles: &Particles, change: Change);

@@ -31,7 +31,9 @@ impl Bonds {
                     let survivor = (i < old.neighbors.n_rows()).then(|| old.neighbors.find(i, j)).flatten();
                     survivor.map_or_else(|| first(i, j), |b| old.vectors[b])
                 };
-                rows.flat_map(|i| fresh.row(i).iter().map(move |&j| (i, j as usize))).map(|(i, j)| bond(i, j)).collect()
+                rows.flat_map(|i| fresh.row(i).iter().map(move |&j| (i, j as usize)))
+                    .map(|(i, j)| bond(i, j))
+                    .collect()
             })
             .collect();
         self.vectors = rows.concat();

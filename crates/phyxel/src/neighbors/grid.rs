@@ -28,7 +28,8 @@ impl Grid {
         }
         let extent = high - low;
         let budget = MAX_CELLS_PER_POINT * points.len() as Real + 64.0;
-        let mut cell = if cell_size > 0.0 && cell_size.is_finite() { cell_size } else { extent.max_element().max(1.0) };
+        let mut cell =
+            if cell_size > 0.0 && cell_size.is_finite() { cell_size } else { extent.max_element().max(1.0) };
         let cells = |cell: Real| (extent / cell + Vec3::ONE).floor();
         while cells(cell).element_product() > budget {
             cell *= 1.26; // twice the volume
@@ -162,7 +163,10 @@ impl Grid {
                 if on_face {
                     range(0).for_each(&mut cell);
                 } else {
-                    [c[0] - ring, c[0] + ring].into_iter().filter(|x| (0..self.dims[0]).contains(x)).for_each(&mut cell);
+                    [c[0] - ring, c[0] + ring]
+                        .into_iter()
+                        .filter(|x| (0..self.dims[0]).contains(x))
+                        .for_each(&mut cell);
                 }
             }
         }

@@ -27,7 +27,8 @@ impl Neighbors {
             .into_par_iter()
             .map(|task| {
                 let rows = task * ROWS_PER_TASK..((task + 1) * ROWS_PER_TASK).min(n);
-                let (mut lengths, mut flat, mut row) = (Vec::with_capacity(rows.len()), Vec::new(), Vec::new());
+                let (mut lengths, mut flat, mut row) =
+                    (Vec::with_capacity(rows.len()), Vec::new(), Vec::new());
                 for i in rows {
                     row.clear();
                     fill(i, &mut row);

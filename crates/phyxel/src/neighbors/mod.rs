@@ -60,7 +60,13 @@ pub fn nearest(points: Points<'_>, k: usize) -> Neighbors {
     let grid = Grid::for_density(points.positions);
     Neighbors::from_rows(n, |i, row| {
         let mut found = Vec::with_capacity(k + 1);
-        grid.nearest(points.positions, points.positions[i], k, |j| j != i && points.see_each_other(i, j), &mut found);
+        grid.nearest(
+            points.positions,
+            points.positions[i],
+            k,
+            |j| j != i && points.see_each_other(i, j),
+            &mut found,
+        );
         row.extend(found.iter().map(|&(_, j)| j));
         row.sort_unstable();
     })
@@ -73,7 +79,13 @@ pub fn mean_nearest_distance(points: Points<'_>, k: usize) -> Vec<Real> {
         .into_par_iter()
         .map_init(Vec::new, |found, i| {
             found.clear();
-            grid.nearest(points.positions, points.positions[i], k, |j| j != i && points.see_each_other(i, j), found);
+            grid.nearest(
+                points.positions,
+                points.positions[i],
+                k,
+                |j| j != i && points.see_each_other(i, j),
+                found,
+            );
             found.iter().map(|&(d, _)| d.sqrt()).sum::<Real>() / found.len().max(1) as Real
         })
         .collect()

@@ -3,7 +3,7 @@
 mod remap;
 mod state;
 
-pub use remap::{Origin, Remap};
+pub use remap::{GONE, Origin, Remap};
 pub use state::{Carry, Digest, NonFiniteScan, StateData, StateItem, StateVisitor};
 
 use crate::math::{Real, Vec3, sum_over};
@@ -43,7 +43,8 @@ impl Particles {
 
     /// Names every state array once.
     pub fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
-        let mut item = |name, unit, carry, data| visitor.visit(StateItem { name, unit, set: PARTICLES, carry, data });
+        let mut item =
+            |name, unit, carry, data| visitor.visit(StateItem { name, unit, set: PARTICLES, carry, data });
         item("id", "1", Carry::Copy, StateData::Integers(&mut self.id));
         item("body", "1", Carry::Copy, StateData::Integers(&mut self.body));
         item("position", "m", Carry::Mean, StateData::Vectors(&mut self.position));

@@ -142,7 +142,13 @@ mod tests {
         p.visit_state(&mut remap);
         let mut held = vec![0u32, 2, 3];
         let data = StateData::Integers(&mut held);
-        remap.visit(StateItem { name: "held", unit: "1", set: "holds", carry: Carry::Index(PARTICLES), data });
+        remap.visit(StateItem {
+            name: "held",
+            unit: "1",
+            set: "holds",
+            carry: Carry::Index(PARTICLES),
+            data,
+        });
         assert_eq!(held, [2, GONE, 0]);
         assert_eq!(p.id, [3, 1, 0]);
         assert_ne!(p.position[0], Vec3::ZERO);

@@ -95,7 +95,9 @@ impl StateVisitor for Digest {
         match item.data {
             StateData::Reals(v) => v.iter().for_each(|x| self.add(x.to_bits())),
             StateData::Vectors(v) => v.iter().flat_map(Vec3::to_array).for_each(|x| self.add(x.to_bits())),
-            StateData::Matrices(v) => v.iter().flat_map(Mat3::to_cols_array).for_each(|x| self.add(x.to_bits())),
+            StateData::Matrices(v) => {
+                v.iter().flat_map(Mat3::to_cols_array).for_each(|x| self.add(x.to_bits()))
+            }
             StateData::Integers(v) => v.iter().for_each(|&x| self.add(u64::from(x))),
             StateData::Number(x) => self.add(x.to_bits()),
             StateData::Counter(x) => self.add(*x),

@@ -3,7 +3,7 @@
 use super::{Group, Interval, Limit, World, sorting};
 use crate::contact::{Grip, GripMove, Holds, Obstacle, Pose, PosedObstacle, Surface};
 use crate::forces::ForceField;
-use crate::geometry::{DistanceGrid, Fill, FillError, Filled, PlacedShape, fill};
+use crate::geometry::{Fill, FillError, Filled, PlacedShape, Spacing, fill};
 use crate::material::{Material, Parameter};
 use crate::math::{Quat, Real, Vec3};
 use crate::methods::{GroupBody, Matter, MethodError, MethodFactory, Timings};
@@ -32,11 +32,16 @@ pub struct Body {
 
 impl Body {
     /// A body at rest, on a lattice of the given spacing [m].
-    pub fn new(name: impl Into<String>, shape: impl Into<PlacedShape>, spacing: Real, material: Material) -> Self {
+    pub fn new(
+        name: impl Into<String>,
+        shape: impl Into<PlacedShape>,
+        spacing: Real,
+        material: Material,
+    ) -> Self {
         Self {
             name: name.into(),
             shape: shape.into(),
-            fill: Fill::lattice(spacing),
+            fill: Fill::new(Spacing::Uniform(spacing)),
             material,
             method: None,
             velocity: Vec3::ZERO,
@@ -96,7 +101,9 @@ pub enum BuildError {
         problem: String,
     },
     /// A fixed step over the stability limit.
-    #[error("time_step is {asked:.4e} s, over the stability limit of {limit:.4e} s ({reason}, body \"{body}\")")]
+    #[error(
+        "time_step is {asked:.4e} s, over the stability limit of {limit:.4e} s ({reason}, body \"{body}\")"
+    )]
     TimeStep {
         /// [s]
         asked: Real,
@@ -220,8 +227,11 @@ impl WorldBuilder {
         let mut world = World {
             groups: Vec::new(),
             body_names: self.bodies.iter().map(|b| b.name.clone()).collect(),
-            posed: self.pose_obstacles()?,
-            moves: vec![GripMove { start: still(), end: still(), axes: Vec3::ZERO, active: false }; self.grips.len()],
+            posed: self.pose_obstacles(&filled)?,
+            moves: vec![
+                GripMove { start: still(), end: still(), axes: Vec3::ZERO, active: false };
+                self.grips.len()
+            ],
             grip_centers: vec![Vec3::ZERO; self.grips.len()],
             time: 0.0,
             largest_step: self.time_step,
@@ -300,9 +310,12 @@ impl WorldBuilder {
         let mut remap = Remap::reorder(PARTICLES, &order, &particles.mass);
         particles.visit_state(&mut remap);
         holds.visit_state(&mut remap);
-        for parameter in
-            [&mut matter.density, &mut matter.youngs_modulus, &mut matter.poisson_ratio, &mut matter.viscosity]
-        {
+        for parameter in [
+            &mut matter.density,
+            &mut matter.youngs_modulus,
+            &mut matter.poisson_ratio,
+            &mut matter.viscosity,
+        ] {
             parameter.reorder(&order);
         }
         let factory = self.factory(key).ok_or_else(|| BuildError::UnknownMethod {
@@ -388,16 +401,12 @@ impl WorldBuilder {
         holds
     }
 
-    fn pose_obstacles(&self) -> Result<Vec<PosedObstacle>, BuildError> {
-        let smallest = self.bodies.iter().map(|b| b.fill.smallest_spacing(&b.shape)).fold(Real::INFINITY, Real::min);
+    fn pose_obstacles(&self, filled: &[Filled]) -> Result<Vec<PosedObstacle>, BuildError> {
+        let smallest = filled.iter().flat_map(|f| &f.spacing).copied().fold(Real::INFINITY, Real::min);
         let one = |(k, o): (usize, &Obstacle)| {
-            let surface = if o.shape.is_costly() {
-                let grid = DistanceGrid::bake(&o.shape, smallest);
-                let failed = |e| BuildError::Obstacle { obstacle: k, name: o.name.clone(), problem: format!("{e}") };
-                Surface::Baked(Arc::new(grid.map_err(failed)?))
-            } else {
-                Surface::Exact(o.shape.clone())
-            };
+            let failed =
+                |e| BuildError::Obstacle { obstacle: k, name: o.name.clone(), problem: format!("{e}") };
+            let surface = Surface::try_new(&o.shape, smallest).map_err(failed)?;
             // a container has no bounds: everything outside it is to be kept in
             let bounds = o.shape.bounds().filter(|_| !o.inside).map(|b| (b.min, b.max));
             Ok(PosedObstacle {

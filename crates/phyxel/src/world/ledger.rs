@@ -49,9 +49,13 @@ impl World {
             Some(&impulse) if duration > 0.0 => impulse / duration,
             _ => Vec3::ZERO,
         };
-        let grips = self.grips.iter().enumerate().map(|(k, g)| (g.name.clone(), mean(interval.grip_impulses.get(k))));
-        let obstacles =
-            self.obstacles.iter().enumerate().map(|(k, o)| (o.name.clone(), mean(interval.obstacle_impulses.get(k))));
+        let grips =
+            self.grips.iter().enumerate().map(|(k, g)| (g.name.clone(), mean(interval.grip_impulses.get(k))));
+        let obstacles = self
+            .obstacles
+            .iter()
+            .enumerate()
+            .map(|(k, o)| (o.name.clone(), mean(interval.obstacle_impulses.get(k))));
         let forces = grips.chain(obstacles).collect();
         let groups = || self.groups.iter();
         let energies: Vec<_> = groups().map(|g| g.method.energies(&g.particles)).collect();

@@ -7,6 +7,7 @@ mod sorting;
 pub use builder::{Body, BuildError, WorldBuilder};
 pub use ledger::Ledger;
 
+use crate::contact::Obstacle;
 use crate::contact::{Contacts, Grip, Grips, Holds};
 use crate::contact::{GripMove, PosedObstacle};
 use crate::forces::{Fields, ForceField};
@@ -14,7 +15,6 @@ use crate::frame::{Frame, FrameColumn};
 use crate::math::{Real, Vec3, max_over};
 use crate::methods::{Change, ColumnInfo, Method, StepContext, StepError, StepReport, Timings};
 use crate::particles::{Carry, Digest, PARTICLES, Particles, StateData, StateItem, StateVisitor};
-use crate::contact::Obstacle;
 
 /// Bodies that one method drives together: one particle system, one neighbour search, one solve.
 struct Group {
@@ -237,7 +237,12 @@ impl World {
                 time,
                 time_step,
                 fields: Fields { gravity: *gravity, fields, time },
-                contacts: Contacts { obstacles: posed, time_step, touching, impulses: &mut interval.obstacle_impulses },
+                contacts: Contacts {
+                    obstacles: posed,
+                    time_step,
+                    touching,
+                    impulses: &mut interval.obstacle_impulses,
+                },
                 grips: Grips { moves, holds, time_step, impulses: &mut interval.grip_impulses },
                 timings,
             };
@@ -261,7 +266,8 @@ impl World {
         let (start, end) = (self.time, self.time + time_step);
         for (obstacle, posed) in self.obstacles.iter().zip(&mut self.posed).filter(|o| o.1.moving) {
             let center = obstacle.shape.placement.position;
-            (posed.start, posed.end) = (obstacle.motion.pose(start, center), obstacle.motion.pose(end, center));
+            (posed.start, posed.end) =
+                (obstacle.motion.pose(start, center), obstacle.motion.pose(end, center));
         }
         for ((grip, step), &center) in self.grips.iter().zip(&mut self.moves).zip(&self.grip_centers) {
             (step.start, step.end) = (grip.motion.pose(start, center), grip.motion.pose(end, center));
@@ -273,7 +279,13 @@ impl World {
         let particles = &self.groups[group].particles;
         let (StepError::NonFinite { particle, .. } | StepError::Unstable { particle, .. }) = source;
         let (id, body) = (particles.id[particle], particles.body[particle] as usize);
-        WorldError { time: self.time, body: self.body_names[body].clone(), particle: id, source, remedy: REMEDY }
+        WorldError {
+            time: self.time,
+            body: self.body_names[body].clone(),
+            particle: id,
+            source,
+            remedy: REMEDY,
+        }
     }
 
     /// Names all state, group after group. Visitors that write (checkpoints) must be followed by [`World::restored`].
@@ -283,7 +295,13 @@ impl World {
         for group in &mut self.groups {
             group.particles.visit_state(visitor);
             let data = StateData::Integers(&mut group.touching);
-            visitor.visit(StateItem { name: "touching", unit: "1", set: PARTICLES, carry: Carry::Copy, data });
+            visitor.visit(StateItem {
+                name: "touching",
+                unit: "1",
+                set: PARTICLES,
+                carry: Carry::Copy,
+                data,
+            });
             group.holds.visit_state(visitor);
             group.method.visit_state(visitor);
         }

@@ -35,7 +35,8 @@ mod tests {
             let bits = (0..21).fold(0, |sum, k| sum | (v >> k & 1) << (3 * k));
             assert_eq!(spread(v), bits);
         }
-        let grid: Vec<Vec3> = (0..512).map(|k| Vec3::new((k % 8) as Real, (k / 8 % 8) as Real, (k / 64) as Real)).collect();
+        let grid: Vec<Vec3> =
+            (0..512).map(|k| Vec3::new((k % 8) as Real, (k / 8 % 8) as Real, (k / 64) as Real)).collect();
         let order = morton_order(&grid, &[0; 512], 1.0);
         let mut seen = order.clone();
         seen.sort_unstable();

@@ -8,25 +8,29 @@ use phyxel::math::{Real, Vec3, vec3};
 use phyxel::world::{Body, World};
 
 /// A material with the given moduli and 1000 kg/m³.
-pub fn elastic(youngs_modulus: Real, poisson_ratio: Real) -> Material {
-    Material { youngs_modulus: youngs_modulus.into(), poisson_ratio: poisson_ratio.into(), ..Material::default() }
+pub(crate) fn elastic(youngs_modulus: Real, poisson_ratio: Real) -> Material {
+    Material {
+        youngs_modulus: youngs_modulus.into(),
+        poisson_ratio: poisson_ratio.into(),
+        ..Material::default()
+    }
 }
 
 /// A box-shaped body of n cells of size a, with its lower corner at the origin.
-pub fn bar(name: &str, n: [usize; 3], a: Real, material: Material) -> Body {
+pub(crate) fn bar(name: &str, n: [usize; 3], a: Real, material: Material) -> Body {
     let size = vec3(n[0] as Real, n[1] as Real, n[2] as Real) * a;
     Body::new(name, Shape::Box { size }, a, material).at(size * 0.5)
 }
 
 /// A box region between two corners.
-pub fn region(low: Vec3, high: Vec3) -> PlacedShape {
+pub(crate) fn region(low: Vec3, high: Vec3) -> PlacedShape {
     let mut shape = PlacedShape::from(Shape::Box { size: high - low });
     shape.placement.position = 0.5 * (low + high);
     shape
 }
 
 /// A grip on the particles between two planes across z.
-pub fn grip_across_z(name: &str, body: &str, z: [Real; 2], axes: Axes, keys: Vec<Keyframe>) -> Grip {
+pub(crate) fn grip_across_z(name: &str, body: &str, z: [Real; 2], axes: Axes, keys: Vec<Keyframe>) -> Grip {
     Grip {
         name: name.into(),
         body: body.into(),
@@ -38,7 +42,7 @@ pub fn grip_across_z(name: &str, body: &str, z: [Real; 2], axes: Axes, keys: Vec
 }
 
 /// Positions in order of id.
-pub fn positions(world: &World) -> Vec<Vec3> {
+pub(crate) fn positions(world: &World) -> Vec<Vec3> {
     let mut all: Vec<(u32, Vec3)> =
         world.particles().flat_map(|p| p.id.iter().copied().zip(p.position.iter().copied())).collect();
     all.sort_by_key(|p| p.0);
@@ -46,7 +50,7 @@ pub fn positions(world: &World) -> Vec<Vec3> {
 }
 
 /// Least-squares slope of y over x.
-pub fn slope(points: impl Iterator<Item = (Real, Real)> + Clone) -> Real {
+pub(crate) fn slope(points: impl Iterator<Item = (Real, Real)> + Clone) -> Real {
     let n = points.clone().count() as Real;
     let mean = points.clone().fold((0.0, 0.0), |m, p| (m.0 + p.0 / n, m.1 + p.1 / n));
     let (mut xy, mut xx) = (0.0, 0.0);

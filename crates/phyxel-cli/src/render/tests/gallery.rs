@@ -1,6 +1,7 @@
 //! Pictures to look at and times to read: `cargo test --release -p phyxel-cli gallery -- --ignored --nocapture` writes
 //! them into the folder `phyxel_gallery` of the system's temporary directory.
 
+use std::f32::consts::TAU;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -46,12 +47,12 @@ fn gallery_stills() {
 
     let tilt = Quat::from_rotation_z(-0.35);
     let mut bodies = block(9, 0.05, 0.3, |_| body_color(1));
-    bodies.iter_mut().for_each(|sphere| sphere.center += vec3(-0.55, 0.0, 0.3));
+    bodies.iter_mut().for_each(|sphere| sphere.center += vec3(0.75, 0.0, 0.35));
     let on_slope = block(9, 0.05, 0.2, |_| body_color(2)).into_iter();
-    let lifted = on_slope.map(|s| Sphere { center: tilt * s.center + vec3(0.25, 0.31, -0.4), ..s });
+    let lifted = on_slope.map(|s| Sphere { center: tilt * s.center + vec3(-0.45, 0.31, -0.2), ..s });
     bodies.extend(lifted);
     let mut stage = stage_of(bodies, "");
-    let slope = Plane { point: vec3(0.25, 0.31, -0.4), normal: tilt * Vec3::Y, color: Color::OBSTACLE };
+    let slope = Plane { point: vec3(-0.45, 0.31, -0.2), normal: tilt * Vec3::Y, color: Color::OBSTACLE };
     stage.planes.push(slope);
     stage.title = Some("Two bodies, one on a slope".into());
     show("b_slope", &stage, Quality::Standard);
@@ -105,7 +106,7 @@ fn gallery_sheet_and_animation() {
         (0..6).map(|k| format!("frame {:>3}   t = {:.1} s", 6 * k, k as f32 * 0.2)).collect();
     contact_sheet(&six, &labels, 3).write_png(&folder().join("d_sheet.png")).unwrap();
     let start = Instant::now();
-    let pictures: Vec<Picture> = (0..30).map(|k| frame(0.5 - 0.5 * (k as f32 / 30.0 * 6.28).cos())).collect();
+    let pictures: Vec<Picture> = (0..30).map(|k| frame(0.5 - 0.5 * (k as f32 / 30.0 * TAU).cos())).collect();
     let rendered = start.elapsed().as_secs_f64();
     let path = folder().join("g_animation.gif");
     write_gif(&path, &pictures, 30.0).unwrap();
@@ -117,6 +118,7 @@ fn gallery_sheet_and_animation() {
 #[test]
 #[ignore = "prints times"]
 fn gallery_speed() {
+    show("h_speed_empty", &stage_of(Vec::new(), ""), Quality::Standard);
     for n in [27, 46] {
         let stage = stage_of(block(n, 0.6 / n as f32, 0.7, |rest| body_color(usize::from(rest.x > 0.0))), "");
         for (name, quality) in [("draft", Quality::Draft), ("standard", Quality::Standard)] {

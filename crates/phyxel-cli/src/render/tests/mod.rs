@@ -108,8 +108,10 @@ fn tiles_fit_without_seams() {
     let stage = models::everything();
     let (scene, studio) = (Scene::new(&stage), Studio::new(&stage.camera, HEIGHT));
     let view = View::new(&stage.camera, WIDTH, HEIGHT);
-    let offsets = sampling::pixel_offsets(1);
-    let tracer = Tracer { scene: &scene, studio: &studio, view: &view, offsets: &offsets };
+    let offsets = pixel_offsets(1);
+    let patterns = Patterns::new(1, studio.key_direction, KEY_SPREAD);
+    let tracer =
+        Tracer { scene: &scene, studio: &studio, view: &view, patterns: &patterns, offsets: &offsets };
     let whole = tracer.render(Tile { left: 0, top: 0, width: WIDTH, height: HEIGHT });
     let whole = Picture { width: WIDTH, height: HEIGHT, rgb: whole };
     for tile in tiles(WIDTH, HEIGHT) {

@@ -14,8 +14,8 @@ use rayon::prelude::*;
 
 use super::aabb::Aabb;
 use super::placement::{PlacedShape, Placement};
-use super::random::Random;
 use super::shape::{Shape, ShapeError};
+use crate::math::Random;
 use crate::math::{Real, Vec3};
 
 /// How far particles are apart.
@@ -335,7 +335,7 @@ impl Body {
 /// Moves every sample by up to `amount` spacings along each axis, less where that would leave the body.
 fn scatter(body: &Body, mut samples: Vec<Sample>, amount: Real, seed: u64) -> Vec<Sample> {
     samples.par_iter_mut().enumerate().for_each(|(index, sample)| {
-        let offset = amount * sample.spacing * Random::new(seed, index as u64).in_cube();
+        let offset = amount * sample.spacing * Random::with_stream(seed, index as u64).in_cube();
         let shrunk = [1.0, 0.5, 0.25, 0.1].map(|factor| sample.position + factor * offset);
         if let Some(position) = shrunk.into_iter().find(|&position| body.shape.contains(position)) {
             sample.position = position;

@@ -7,9 +7,9 @@
 use rayon::prelude::*;
 
 use super::super::placement::PlacedShape;
-use super::super::random::Random;
 use super::nearest::CellGrid;
 use super::{Body, FillError, Sample};
+use crate::math::Random;
 use crate::math::{Real, Vec3};
 
 const N_ITERATIONS: usize = 60;
@@ -56,7 +56,7 @@ pub(super) fn with_count(
     spacing: Real,
     seed: u64,
 ) -> Result<Vec<Sample>, FillError> {
-    let mut random = Random::new(seed, u64::MAX);
+    let mut random = Random::with_stream(seed, u64::MAX);
     while samples.len() > count {
         let drawn = random.index(samples.len());
         samples.swap_remove(drawn);
@@ -144,7 +144,7 @@ fn repulsion(grid: &CellGrid<'_>, spacings: &[Real], index: usize, place: &Place
         }
         if distance_squared == 0.0 {
             // Two at the same place: apart along a direction that differs for each pair.
-            let direction = Random::new(index.min(other) as u64, index.max(other) as u64).in_cube();
+            let direction = Random::with_stream(index.min(other) as u64, index.max(other) as u64).in_cube();
             let side = if index < other { 1.0 } else { -1.0 };
             push(1e-3 * side * spacing * direction, 1e-6 * spacing * spacing, reach);
         } else {

@@ -29,15 +29,9 @@ fn shapes() -> Vec<Shape> {
 
 /// Nearest-neighbour distance of each particle over the spacing there.
 fn nearest_over_spacing(filled: &Filled) -> Vec<Real> {
-    let smallest = filled.spacing.iter().copied().fold(Real::INFINITY, Real::min);
-    let grid = nearest::CellGrid::new(&filled.positions, smallest);
-    let mut distances = Vec::new();
-    (0..filled.positions.len())
-        .map(|index| {
-            grid.nearest_k(index, 1, &mut distances);
-            distances[0].sqrt() / filled.spacing[index]
-        })
-        .collect()
+    let distances =
+        crate::neighbors::mean_nearest_distance(crate::neighbors::Points::new(&filled.positions), 1);
+    distances.iter().zip(&filled.spacing).map(|(distance, spacing)| distance / spacing).collect()
 }
 
 #[test]

@@ -1,10 +1,8 @@
 //! Volumes of particles.
 
-use rayon::prelude::*;
-
 use super::Sample;
-use super::nearest::CellGrid;
 use crate::math::{Real, Vec3};
+use crate::neighbors::{Points, mean_nearest_distance};
 
 /// Neighbours whose mean distance measures a particle's room.
 const N_NEAREST: usize = 10;
@@ -17,16 +15,8 @@ pub(super) fn from_cells(samples: &[Sample], volume: Real) -> Vec<Real> {
 /// In proportion to the cube of the mean distance to the nearest particles.
 pub(super) fn from_distances(samples: &[Sample], volume: Real) -> Vec<Real> {
     let positions: Vec<Vec3> = samples.iter().map(|sample| sample.position).collect();
-    let smallest = samples.iter().map(|sample| sample.spacing).fold(Real::INFINITY, Real::min);
-    let grid = CellGrid::new(&positions, 1.5 * smallest);
-    let rooms = (0..positions.len())
-        .into_par_iter()
-        .map_init(Vec::new, |distances_squared, point| {
-            grid.nearest_k(point, N_NEAREST, distances_squared);
-            let sum: Real = distances_squared.iter().map(|squared| squared.sqrt()).sum();
-            (sum / distances_squared.len() as Real).powi(3)
-        })
-        .collect();
+    let distances = mean_nearest_distance(Points::new(&positions), N_NEAREST);
+    let rooms = distances.into_iter().map(|distance| distance.powi(3)).collect();
     normalized(rooms, volume)
 }
 

@@ -1,6 +1,6 @@
-use super::super::random::Random;
 use super::super::shape::Shape;
 use super::*;
+use crate::math::Random;
 
 fn sphere(resolution: usize) -> TriangleMesh {
     Shape::Sphere { radius: 1.0 }.triangulate(resolution).unwrap()
@@ -26,7 +26,7 @@ fn sheet() -> TriangleMesh {
 }
 
 fn random_points(count: usize, radius: Real) -> impl Iterator<Item = Vec3> {
-    let mut random = Random::new(11, 0);
+    let mut random = Random::with_stream(11, 0);
     (0..count).map(move |_| radius * random.in_cube())
 }
 
@@ -49,7 +49,7 @@ fn tree_finds_the_same_closest_point_as_brute_force() {
 
 #[test]
 fn closest_point_of_a_triangle_beats_every_sample_of_it() {
-    let mut random = Random::new(5, 0);
+    let mut random = Random::with_stream(5, 0);
     for case in 0..300 {
         let mut corners = [random.in_cube(), random.in_cube(), random.in_cube()];
         match case % 10 {
@@ -120,7 +120,7 @@ fn open_meshes_have_an_inside_that_ends_at_the_hole() {
 #[test]
 fn clearance_balls_have_one_sign() {
     let mesh = sphere_with_hole(32, 0.7);
-    let mut random = Random::new(9, 1);
+    let mut random = Random::with_stream(9, 1);
     for p in random_points(300, 1.2) {
         let clearance = mesh.signed_clearance(p);
         assert_eq!(clearance < 0.0, mesh.contains(p));

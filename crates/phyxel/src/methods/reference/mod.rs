@@ -17,9 +17,7 @@ mod tests;
 
 pub use params::{Params, Support, VolumeRule};
 
-use super::{
-    Change, ColumnInfo, Energies, Method, StepContext, StepError, StepReport, TimeStepLimit,
-};
+use super::{Change, ColumnInfo, Energies, Method, StepContext, StepError, StepReport, TimeStepLimit};
 use crate::forces::{Viscosity, ViscousBonds};
 use crate::material::{Lame, Parameter, StVenantKirchhoff, VolumeGuard, VolumeStiffness};
 use crate::math::{Mat3, Real, Vec3, double_dot, sum_over, trace};
@@ -113,7 +111,11 @@ impl BondGeometry for RestBonds<'_> {
 
 impl Method for Reference {
     /// Leapfrog (kick, drift, kick). [Mueller2004] Sec. 3.6.
-    fn step(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>) -> Result<StepReport, StepError> {
+    fn step(
+        &mut self,
+        particles: &mut Particles,
+        ctx: &mut StepContext<'_>,
+    ) -> Result<StepReport, StepError> {
         let half = 0.5 * ctx.time_step;
         self.kick(particles, ctx, half);
         let iterations = self.damp(particles, ctx);
@@ -134,7 +136,8 @@ impl Method for Reference {
     }
 
     fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
-        let mut item = |name, unit, carry, data| visitor.visit(StateItem { name, unit, set: PARTICLES, carry, data });
+        let mut item =
+            |name, unit, carry, data| visitor.visit(StateItem { name, unit, set: PARTICLES, carry, data });
         item("rest_position", "m", Carry::Mean, StateData::Vectors(&mut self.rest_position));
         item("support_radius", "m", Carry::Copy, StateData::Reals(&mut self.support_radius));
     }
@@ -151,7 +154,11 @@ impl Method for Reference {
     fn columns(&self) -> &'static [ColumnInfo] {
         &[
             ColumnInfo { name: "stress", unit: "Pa", about: "von Mises equivalent of the Cauchy stress" },
-            ColumnInfo { name: "pressure", unit: "Pa", about: "minus a third of the trace of the Cauchy stress" },
+            ColumnInfo {
+                name: "pressure",
+                unit: "Pa",
+                about: "minus a third of the trace of the Cauchy stress",
+            },
             ColumnInfo { name: "volume_ratio", unit: "1", about: "current volume over rest volume, det F" },
             ColumnInfo { name: "stretch", unit: "1", about: "largest principal stretch" },
         ]
@@ -179,7 +186,11 @@ fn drift(particles: &mut Particles, ctx: &mut StepContext<'_>) {
     let StepContext { timings, contacts, grips, time_step, .. } = ctx;
     timings.stage("integrate", || {
         let Particles { position, velocity, .. } = particles;
-        position.par_iter_mut().zip(velocity.par_iter()).with_min_len(512).for_each(|(x, v)| *x += *v * *time_step);
+        position
+            .par_iter_mut()
+            .zip(velocity.par_iter())
+            .with_min_len(512)
+            .for_each(|(x, v)| *x += *v * *time_step);
     });
     timings.stage("contact", || {
         contacts.resolve(particles);
@@ -219,7 +230,8 @@ impl Reference {
                 viscosity,
                 residual_share: params.stabilization,
             };
-            let free = |inverse_mass: &mut [Vec3]| grips.visit_held(|i, held| inverse_mass[i] *= Vec3::ONE - held);
+            let free =
+                |inverse_mass: &mut [Vec3]| grips.visit_held(|i, held| inverse_mass[i] *= Vec3::ONE - held);
             viscous.solve(&bonds, mass, free, *time_step, velocity).iterations
         })
     }

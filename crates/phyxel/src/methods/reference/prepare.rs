@@ -21,9 +21,16 @@ const MIN_BONDS: usize = 3;
 
 impl Reference {
     /// [Mueller2004] Sec. 3.2, with volumes by `params.volume_rule`.
-    pub(super) fn build(params: Params, particles: &mut Particles, matter: &Matter) -> Result<Self, MethodError> {
+    pub(super) fn build(
+        params: Params,
+        particles: &mut Particles,
+        matter: &Matter,
+    ) -> Result<Self, MethodError> {
         let n = particles.len();
-        let spacing = mean_nearest_distance(Points { positions: &particles.position, keys: &particles.body }, N_NEAREST);
+        let spacing = mean_nearest_distance(
+            Points { positions: &particles.position, keys: &particles.body },
+            N_NEAREST,
+        );
         let factors: Vec<(u32, Real)> =
             matter.bodies.iter().map(|b| (b.index, support_factor(params.support, b.sampling))).collect();
         let factor = |body: u32| factors.iter().find(|f| f.0 == body).map_or(1.5, |f| f.1);
@@ -31,7 +38,8 @@ impl Reference {
         if let Some(i) = support_radius.iter().position(|h| !(*h > 0.0)) {
             return Err(MethodError {
                 body: Some(particles.body[i]),
-                message: "particles lie on top of each other: they need distances to have a rest shape".into(),
+                message: "particles lie on top of each other: they need distances to have a rest shape"
+                    .into(),
             });
         }
         if params.volume_rule == VolumeRule::Sph {
@@ -71,7 +79,8 @@ impl Reference {
     pub(super) fn prepare(&mut self, particles: &Particles) {
         let rest = &self.rest_position;
         let h = &self.support_radius;
-        let neighbors = within_radius(Points { positions: rest, keys: &particles.body }, |i| h[i]).symmetrized();
+        let neighbors =
+            within_radius(Points { positions: rest, keys: &particles.body }, |i| h[i]).symmetrized();
         let bonds = Bonds::new(neighbors, |i, j| rest[j] - rest[i]);
         let weights = weights(&bonds, h);
         let rows: Vec<(RestParticle, bool)> = (0..particles.len())
@@ -79,12 +88,16 @@ impl Reference {
             .map(|i| {
                 let own = || {
                     let range = bonds.neighbors().range(i);
-                    weights[range.clone()].iter().map(|w| Real::from(w[0])).zip(bonds.vectors()[range].iter().copied())
+                    weights[range.clone()]
+                        .iter()
+                        .map(|w| Real::from(w[0]))
+                        .zip(bonds.vectors()[range].iter().copied())
                 };
                 let a = moment(own());
                 let inverse = safe_inverse(a, MOMENT_TOLERANCE);
                 let degenerate = inverse.dropped > 0 || own().filter(|b| b.0 > 0.0).count() < MIN_BONDS;
-                let stiffness = self.params.stabilization * self.lame.youngs_modulus.at(i) * particles.volume[i];
+                let stiffness =
+                    self.params.stabilization * self.lame.youngs_modulus.at(i) * particles.volume[i];
                 let size = trace(a);
                 let particle = RestParticle {
                     inverse_moment: inverse.matrix,
@@ -131,14 +144,21 @@ fn weights(bonds: &Bonds, support_radius: &[Real]) -> Vec<[f32; 2]> {
 }
 
 /// [Mueller2004] Sec. 3.2: m_i = s r̄_i³ ρ with one s so that smoothed densities are right on average; V_i = m_i/ρ_i.
-fn sph_masses_and_volumes(particles: &mut Particles, spacing: &[Real], support_radius: &[Real], matter: &Matter) {
+fn sph_masses_and_volumes(
+    particles: &mut Particles,
+    spacing: &[Real],
+    support_radius: &[Real],
+    matter: &Matter,
+) {
     let points = Points { positions: &particles.position, keys: &particles.body };
     let neighbors = within_radius(points, |i| support_radius[i]);
     let x = &particles.position;
     let smoothed = |i: usize, value: &dyn Fn(usize) -> Real| {
         let h = support_radius[i];
         let others = neighbors.row(i).iter().map(|&j| j as usize);
-        others.fold(value(i) * kernels::poly6(0.0, h), |s, j| s + value(j) * kernels::poly6(x[i].distance(x[j]), h))
+        others.fold(value(i) * kernels::poly6(0.0, h), |s, j| {
+            s + value(j) * kernels::poly6(x[i].distance(x[j]), h)
+        })
     };
     let cubes: Vec<Real> = spacing.iter().map(|r| r.powi(3)).collect();
     let density: Vec<Real> = (0..x.len()).map(|i| smoothed(i, &|j| cubes[j])).collect();

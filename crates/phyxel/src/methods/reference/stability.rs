@@ -24,7 +24,9 @@ impl Reference {
             shifted.par_iter_mut().enumerate().for_each(|(i, x)| *x = self.rest_position[i] + mode[i] * size);
             self.forces_at(&shifted);
             let before: Real = sum_over(n, |i| mode[i].length_squared());
-            mode.par_iter_mut().enumerate().for_each(|(i, v)| *v = -self.force[i] / (particles.mass[i] * size));
+            mode.par_iter_mut()
+                .enumerate()
+                .for_each(|(i, v)| *v = -self.force[i] / (particles.mass[i] * size));
             let after: Real = sum_over(n, |i| mode[i].length_squared());
             squared = (after / before).sqrt();
             let largest = max_over(n, |i| mode[i].length()).map_or(1.0, |m| m.0).max(Real::MIN_POSITIVE);

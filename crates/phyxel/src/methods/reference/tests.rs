@@ -94,7 +94,8 @@ fn affine_maps_are_seen_exactly_and_rigid_ones_cost_nothing() {
         let mut particles = lattice([5, 5, 5], 0.1, jitter);
         let mut method = build(Params::default(), &mut particles, 0.3);
         let mut random = Random::new(2);
-        let map = Mat3::IDENTITY + Mat3::from_cols(random.in_cube(), random.in_cube(), random.in_cube()) * 0.5;
+        let map =
+            Mat3::IDENTITY + Mat3::from_cols(random.in_cube(), random.in_cube(), random.in_cube()) * 0.5;
         let x: Vec<Vec3> = particles.position.iter().map(|&p| map * p + vec3(1.0, 2.0, 3.0)).collect();
         for f in method.gradients_at(&x) {
             assert!(frobenius_norm(f - map) < 1e-12);
@@ -138,7 +139,8 @@ fn a_mirror_image_costs_only_volume_energy() {
     let mut particles = lattice([4, 4, 4], 0.1, 0.0);
     let volume: Real = particles.volume.iter().sum();
     let mirrored: Vec<Vec3> = particles.position.iter().map(|p| vec3(-p.x, p.y, p.z)).collect();
-    let energy = |params: Params, particles: &mut Particles| build(params, particles, 0.3).elastic_energy(&mirrored);
+    let energy =
+        |params: Params, particles: &mut Particles| build(params, particles, 0.3).elastic_energy(&mirrored);
     let bare = Params { inversion_guard: 0.0, ..Params::default() };
     assert!(energy(bare.clone(), &mut particles).abs() < 1e-9);
     let eq7 = energy(Params { volume_stiffness: 3e4, ..bare }, &mut particles);
@@ -206,7 +208,11 @@ fn free_cube_has_six_rigid_modes_and_a_true_lowest_mode() {
         let (squared, method) = spectrum(n, Params::default());
         let modes: Vec<Real> = squared.iter().map(|s| s.abs().sqrt() / unit).collect();
         assert_eq!(modes.iter().filter(|m| **m < 1e-2).count(), 6, "{:?}", &modes[..9]);
-        assert!((modes[6] - lowest).abs() < 0.005 && (modes[7] - modes[6]).abs() < 1e-4, "{n}: {:?}", &modes[..9]);
+        assert!(
+            (modes[6] - lowest).abs() < 0.005 && (modes[7] - modes[6]).abs() < 1e-4,
+            "{n}: {:?}",
+            &modes[..9]
+        );
         // the power iteration finds the other end of the spectrum
         let highest = squared[squared.len() - 1].sqrt();
         let found = method.rest.highest_frequency;
@@ -243,7 +249,8 @@ fn recover(params: Params, start: Real, seed: u64) -> (Real, Real) {
     let mut method = build(params, &mut particles, 0.3);
     let mut random = Random::new(seed);
     let squashed = |p: &Vec3| vec3(p.x, p.y, p.z * start);
-    let mut x: Vec<Vec3> = particles.position.iter().map(|p| squashed(p) + random.in_cube() * 3.4e-3).collect();
+    let mut x: Vec<Vec3> =
+        particles.position.iter().map(|p| squashed(p) + random.in_cube() * 3.4e-3).collect();
     let mut v = vec![Vec3::ZERO; x.len()];
     let (dt, damping) = (2e-3, 60.0);
     for _ in 0..2500 {
