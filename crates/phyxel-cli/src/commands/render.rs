@@ -79,6 +79,8 @@ enum Format {
 
 const STILL_SIZE: (usize, usize) = (1280, 960);
 const SMALL_SIZE: (usize, usize) = (480, 360);
+/// Share of the width, about the middle, that the legend at the right leaves free.
+const CLEAR_OF_LEGEND: f32 = 0.74;
 const MOST_PIXELS: usize = 16384;
 
 fn parse_size(text: &str) -> Result<(usize, usize), String> {
@@ -119,7 +121,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             Vec::new()
         });
         let camera = args.camera.unwrap_or_default();
-        let theatre = Theatre::new(&tables, obstacles, &camera, size.0 as f32 / size.1 as f32);
+        let clear_share = if coloring.legend().is_some() { CLEAR_OF_LEGEND } else { 1.0 };
+        let aspect = clear_share * size.0 as f32 / size.1 as f32;
+        let theatre = Theatre::new(&tables, obstacles, &camera, aspect);
         let pictures = tables.iter().map(|table| {
             let mut stage = theatre.stage(table, &coloring);
             let is_sheet = matches!(selection, Selection::Sheet(_));
