@@ -145,25 +145,23 @@ fn bake_row(shape: &Shape, start: Vec3, cell_size: Real, count: usize) -> Vec<f3
     }
 }
 
-/// Walks along a row: the last node's distance limits the search, and the sign is only asked for anew after the row has used
-/// up the ball in which it cannot change.
+/// Walks along a row: the last node's triangle limits the search, and the sign is only asked for anew after the row has used up
+/// the ball in which it cannot change.
 fn bake_mesh_row(mesh: &TriangleMesh, positions: impl Iterator<Item = Vec3>, cell_size: Real) -> Vec<f32> {
-    let mut last_distance = Real::INFINITY;
+    let mut triangle = 0;
     let mut same_sign_for = 0.0;
     let mut sign = 1.0;
     positions
         .map(|position| {
-            let limit = (last_distance + cell_size) * (1.0 + 1e-9);
-            let closest = mesh.closest_point_within(position, limit);
-            let distance = closest.unwrap_or_else(|| mesh.closest_point(position)).distance;
+            let closest = mesh.closest_point_near(position, triangle);
+            triangle = closest.triangle;
             same_sign_for -= cell_size;
             if same_sign_for <= 0.0 {
-                let clearance = mesh.clearance_at(position, distance);
+                let clearance = mesh.clearance_at(position, closest.distance);
                 sign = if clearance < 0.0 { -1.0 } else { 1.0 };
                 same_sign_for = clearance.abs();
             }
-            last_distance = distance;
-            (sign * distance) as f32
+            (sign * closest.distance) as f32
         })
         .collect()
 }

@@ -7,6 +7,7 @@
 use rayon::prelude::*;
 
 use super::super::placement::PlacedShape;
+use super::super::shape::Shape;
 use super::nearest::CellGrid;
 use super::{Body, FillError, Sample};
 use crate::math::Random;
@@ -15,6 +16,8 @@ use crate::math::{Real, Vec3};
 const N_ITERATIONS: usize = 60;
 /// Repulsion ends at this distance, in spacings.
 const REACH: Real = 1.7;
+/// Mirror images behind the surface are within reach from this depth on, in spacings.
+const MIRROR_DEPTH: Real = 0.5 * REACH;
 /// Move per unit of repulsion in the first and in the last iteration, in spacings.
 const FIRST_STEP: Real = 0.25;
 const LAST_STEP: Real = 0.06;
@@ -22,6 +25,8 @@ const LAST_STEP: Real = 0.06;
 const MAX_MOVE: Real = 0.2;
 /// Particles are kept this deep under the surface, in spacings, where the body is thick enough.
 const MIN_DEPTH: Real = 0.4;
+/// Attempts to get away from walls that meet in a wedge or a corner.
+const N_WALLS: usize = 4;
 
 /// What is known of a particle's place.
 #[derive(Clone, Copy)]
@@ -30,22 +35,19 @@ struct Place {
     /// Signed distance and normal when last asked.
     distance: Real,
     normal: Vec3,
+    /// Radius without change of sign when last asked: less than the distance near holes of open meshes.
+    clearance: Real,
+    /// The nearest triangle, if the body is a mesh.
+    triangle: usize,
     /// How far the particle has moved since.
     moved: Real,
 }
 
-/// The body, and whether its inside can end without a surface.
+/// The surface of the body.
 struct Walls<'a> {
     shape: &'a PlacedShape,
+    /// Whether its inside can end without a surface.
     has_holes: bool,
-}
-
-impl<'a> Walls<'a> {
-    fn new(shape: &'a PlacedShape) -> Self {
-        let mut has_holes = false;
-        shape.shape.visit_meshes(&mut |mesh| has_holes |= !mesh.is_closed());
-        Self { shape, has_holes }
-    }
 }
 
 /// Removes or adds samples until there are `count`.
@@ -95,8 +97,7 @@ pub(super) fn relax(
     spacing_at: &(impl Fn(Vec3) -> Real + Sync),
 ) -> Vec<Sample> {
     let walls = Walls::new(shape);
-    let mut places: Vec<Place> =
-        samples.par_iter().map(|sample| Place::ask(&walls, sample.position)).collect();
+    let mut places: Vec<Place> = samples.par_iter().map(|sample| walls.ask(sample.position)).collect();
     for iteration in 0..N_ITERATIONS {
         let progress = iteration as Real / (N_ITERATIONS - 1) as Real;
         let step = FIRST_STEP + progress * (LAST_STEP - FIRST_STEP);
@@ -128,7 +129,7 @@ fn repulsion(grid: &CellGrid<'_>, spacings: &[Real], index: usize, place: &Place
     // A coarser neighbour reaches further; spacings differ little within the reach.
     let radius = 1.25 * REACH * spacing;
     let depth = place.least_depth();
-    let is_near_surface = depth < 0.5 * REACH * spacing;
+    let is_near_surface = depth < MIRROR_DEPTH * spacing;
     let mut sum = Vec3::ZERO;
     let mut push = |offset: Vec3, distance_squared: Real, reach: Real| {
         if distance_squared < reach * reach && distance_squared > 0.0 {
@@ -166,12 +167,50 @@ fn repulsion(grid: &CellGrid<'_>, spacings: &[Real], index: usize, place: &Place
     sum
 }
 
-impl Place {
-    fn ask(walls: &Walls<'_>, position: Vec3) -> Self {
-        let (distance, normal) = walls.shape.signed_distance_and_normal(position);
-        Self { position, distance, normal, moved: 0.0 }
+impl<'a> Walls<'a> {
+    fn new(shape: &'a PlacedShape) -> Self {
+        let mut has_holes = false;
+        shape.shape.visit_meshes(&mut |mesh| has_holes |= !mesh.is_closed());
+        Self { shape, has_holes }
     }
 
+    fn ask(&self, position: Vec3) -> Place {
+        let (distance, normal) = self.shape.signed_distance_and_normal(position);
+        let clearance = if self.has_holes { self.shape.signed_clearance(position) } else { distance };
+        Place { position, distance, normal, clearance: clearance.abs(), triangle: 0, moved: 0.0 }
+    }
+
+    /// Asks at a position near a known place. On a mesh that is much cheaper: a triangle near the nearest one is known, and the
+    /// side too, if the move was shorter than the clearance.
+    fn ask_near(&self, known: &Place, position: Vec3) -> Place {
+        let moved = known.moved + position.distance(known.position);
+        let is_surely_inside = known.distance < 0.0 && moved < known.clearance;
+        let Shape::Mesh(mesh) = &self.shape.shape else {
+            return self.ask(position);
+        };
+        let placement = &self.shape.placement;
+        let local = placement.to_local(position);
+        let closest = mesh.closest_point_near(local, known.triangle);
+        let (is_inside, clearance) = if is_surely_inside {
+            let left = known.clearance - moved;
+            (true, if self.has_holes { left } else { placement.scale * closest.distance })
+        } else {
+            let clearance = mesh.clearance_at(local, closest.distance);
+            (clearance < 0.0, placement.scale * clearance.abs())
+        };
+        let (distance, normal) = mesh.surface_at(local, &closest, is_inside);
+        Place {
+            position,
+            distance: placement.scale * distance,
+            normal: placement.direction_to_world(normal),
+            clearance,
+            triangle: closest.triangle,
+            moved: 0.0,
+        }
+    }
+}
+
+impl Place {
     /// At least this deep under the surface.
     fn least_depth(&self) -> Real {
         -self.distance - self.moved
@@ -180,17 +219,29 @@ impl Place {
     /// The place after a move; asks for the surface only when it may be near. A move that would leave the body is not made.
     fn moved_by(&self, walls: &Walls<'_>, offset: Vec3, spacing: Real) -> Self {
         let moved = Self { position: self.position + offset, moved: self.moved + offset.length(), ..*self };
-        if !walls.has_holes && moved.least_depth() > REACH * spacing {
+        if moved.clearance - moved.moved > MIRROR_DEPTH * spacing {
             return moved;
         }
-        let asked = Self::ask(walls, moved.position);
-        let lacking = asked.distance + MIN_DEPTH * spacing;
-        if lacking > 0.0 {
-            let deeper = Self::ask(walls, asked.position - lacking * asked.normal);
-            if deeper.distance < 0.0 && deeper.distance < asked.distance {
-                return deeper;
+        let asked = walls.ask_near(self, moved.position).sunk(walls, MIN_DEPTH * spacing);
+        // Where the body is too thin to sink, a particle may at least not go nearer to the surface.
+        let is_deep_enough = asked.distance <= (-0.99 * MIN_DEPTH * spacing).max(self.distance);
+        if asked.distance < 0.0 && is_deep_enough { asked } else { *self }
+    }
+
+    /// The deepest place found on the way to a depth, away from one wall after the other.
+    fn sunk(self, walls: &Walls<'_>, depth: Real) -> Self {
+        let mut deepest = self;
+        let mut current = self;
+        for _ in 0..N_WALLS {
+            let lacking = current.distance + depth;
+            if lacking <= 1e-3 * depth {
+                break;
+            }
+            current = walls.ask_near(&current, current.position - lacking * current.normal);
+            if current.distance < deepest.distance {
+                deepest = current;
             }
         }
-        if asked.distance < 0.0 { asked } else { *self }
+        deepest
     }
 }

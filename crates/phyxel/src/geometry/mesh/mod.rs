@@ -237,6 +237,13 @@ impl TriangleMesh {
         self.bvh().closest(p, max_distance)
     }
 
+    /// The nearest point, given a triangle that is likely to be near, such as that of a neighbouring query: much cheaper.
+    pub(crate) fn closest_point_near(&self, p: Vec3, triangle: usize) -> ClosestPoint {
+        let point = triangle::closest_point(p, &self.corners(triangle));
+        let guess = ClosestPoint { point, triangle, distance: point.distance(p) };
+        self.closest_point_within(p, guess.distance).unwrap_or(guess)
+    }
+
     /// Distance to the surface, never negative.
     pub fn distance(&self, p: Vec3) -> Real {
         self.closest_point(p).distance
@@ -244,7 +251,7 @@ impl TriangleMesh {
 
     /// Generalised winding number: the solid angle under which the surface is seen, over 4π. 1 inside and 0 outside of a
     /// closed, outward oriented mesh, and between them near holes. Far triangles are approximated by their moments
-    /// (Barill et al. 2018), with an error of about 0.02.
+    /// (Barill et al. 2018), with an error below 0.01.
     pub fn winding_number(&self, p: Vec3) -> Real {
         let bvh = self.bvh();
         let moments = self.moments.get_or_init(|| winding::moments(bvh));
@@ -265,7 +272,12 @@ impl TriangleMesh {
     /// Distance and outward normal: away from the nearest point outside, towards it inside.
     pub fn signed_distance_and_normal(&self, p: Vec3) -> (Real, Vec3) {
         let closest = self.closest_point(p);
-        let sign = if self.contains(p) { -1.0 } else { 1.0 };
+        self.surface_at(p, &closest, self.contains(p))
+    }
+
+    /// The same for a point whose nearest point and side are known.
+    pub(crate) fn surface_at(&self, p: Vec3, closest: &ClosestPoint, is_inside: bool) -> (Real, Vec3) {
+        let sign = if is_inside { -1.0 } else { 1.0 };
         let on_surface = closest.distance <= 1e-10 * self.bvh().bounds().size().max_element();
         let direction = if on_surface { None } else { (p - closest.point).try_normalize() };
         let normal = direction.map_or_else(|| self.outward_normal(closest.triangle), |away| sign * away);
@@ -319,16 +331,23 @@ impl TriangleMesh {
 }
 
 impl Solid for TriangleMesh {
-    fn clearance(&self, p: Vec3) -> Real {
-        self.signed_clearance(p)
+    /// A triangle near the last query.
+    type Hint = usize;
+
+    fn clearance(&self, p: Vec3, hint: usize) -> (Real, usize) {
+        let closest = self.closest_point_near(p, hint);
+        (self.clearance_at(p, closest.distance), closest.triangle)
     }
 
     /// Where no triangle is near, the inside ends in a hole: at the level surface of the winding number, whose place and
     /// direction follow from its gradient.
-    fn surface(&self, p: Vec3, radius: Real) -> (Real, Vec3) {
-        let (distance, normal) = self.signed_distance_and_normal(p);
-        if distance.abs() <= radius || self.is_closed() {
-            return (distance, normal);
+    fn surface(&self, p: Vec3, radius: Real, hint: usize) -> (Real, Vec3) {
+        let closest = self.closest_point_near(p, hint);
+        let is_in_hole = !self.is_closed()
+            && closest.distance > radius
+            && self.clearance_at(p, closest.distance).abs() < radius;
+        if !is_in_hole {
+            return self.surface_at(p, &closest, self.contains(p));
         }
         let step = 0.5 * radius;
         let inwardness = |p: Vec3| self.winding_number(p).abs();
@@ -336,12 +355,12 @@ impl Solid for TriangleMesh {
         let gradient = vec3(slope(Vec3::X), slope(Vec3::Y), slope(Vec3::Z));
         match gradient.try_normalize() {
             Some(inward) => ((INSIDE - inwardness(p)) / gradient.length(), -inward),
-            None => (distance, normal),
+            None => self.surface_at(p, &closest, self.contains(p)),
         }
     }
 
     fn last_depth(&self) -> u32 {
-        5
+        volume::LAST_DEPTH_OF_MESHES
     }
 }
 

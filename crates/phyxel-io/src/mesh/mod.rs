@@ -1,0 +1,116 @@
+//! Triangle meshes from files: OBJ, PLY, STL and glTF.
+//!
+//! Only positions and faces are read; colours, normals and materials are skipped. Polygons are cut into triangles and
+//! vertices at the same position become one. Files are data from elsewhere: whatever is wrong in them is an error, never a panic.
+
+mod base64;
+mod gltf_file;
+mod obj;
+mod ply;
+mod polygon;
+mod stl;
+
+use std::path::{Path, PathBuf};
+
+use phyxel::geometry::{TriangleMesh, TriangleMeshError};
+use phyxel::math::Vec3;
+
+/// Extensions of the files that can be read.
+pub const EXTENSIONS: [&str; 5] = ["obj", "ply", "stl", "gltf", "glb"];
+
+/// Why a mesh could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum MeshError {
+    /// There is no such file.
+    #[error("there is no file {}", path.display())]
+    Missing {
+        /// The file asked for.
+        path: PathBuf,
+    },
+    /// The file is there but cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Unreadable {
+        /// The file asked for.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The extension is not that of a mesh file.
+    #[error("a mesh file cannot end in \"{extension}\"; known are .{}", EXTENSIONS.join(", ."))]
+    UnknownExtension {
+        /// The extension, without dot.
+        extension: String,
+    },
+    /// The file has no content.
+    #[error("the mesh file is empty")]
+    Empty,
+    /// The content breaks the rules of its format.
+    #[error("not a correct {format} file: {reason}")]
+    Corrupt {
+        /// Name of the format.
+        format: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+    /// There are no faces.
+    #[error("the {format} file has no faces: points and lines alone are not a mesh")]
+    NoTriangles {
+        /// Name of the format.
+        format: &'static str,
+    },
+    /// The content is well-formed but not a mesh.
+    #[error(transparent)]
+    Invalid(#[from] TriangleMeshError),
+}
+
+/// Vertices and triangles as a format's reader finds them, unchecked.
+#[derive(Debug, Default)]
+struct Soup {
+    vertices: Vec<Vec3>,
+    triangles: Vec<[u32; 3]>,
+}
+
+/// Reads a mesh file; its extension tells the format. A glTF file may refer to files beside it.
+pub fn read(path: &Path) -> Result<TriangleMesh, MeshError> {
+    let extension =
+        path.extension().map_or_else(String::new, |extension| extension.to_string_lossy().to_lowercase());
+    check_extension(&extension)?;
+    let bytes = std::fs::read(path).map_err(|source| match source.kind() {
+        std::io::ErrorKind::NotFound => MeshError::Missing { path: path.to_owned() },
+        _ => MeshError::Unreadable { path: path.to_owned(), source },
+    })?;
+    parse(&bytes, &extension, path.parent())
+}
+
+/// Reads a mesh from memory. The extension, without dot, tells the format; glTF must hold its data itself.
+pub fn read_bytes(bytes: &[u8], extension: &str) -> Result<TriangleMesh, MeshError> {
+    let extension = extension.to_lowercase();
+    check_extension(&extension)?;
+    parse(bytes, &extension, None)
+}
+
+fn check_extension(extension: &str) -> Result<(), MeshError> {
+    match EXTENSIONS.contains(&extension) {
+        true => Ok(()),
+        false => Err(MeshError::UnknownExtension { extension: extension.to_owned() }),
+    }
+}
+
+fn parse(bytes: &[u8], extension: &str, folder: Option<&Path>) -> Result<TriangleMesh, MeshError> {
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(MeshError::Empty);
+    }
+    let (format, soup) = match extension {
+        "obj" => ("OBJ", obj::parse(bytes)?),
+        "ply" => ("PLY", ply::parse(bytes)?),
+        "stl" => ("STL", stl::parse(bytes)?),
+        _ => ("glTF", gltf_file::parse(bytes, folder)?),
+    };
+    if soup.triangles.is_empty() {
+        return Err(MeshError::NoTriangles { format });
+    }
+    Ok(TriangleMesh::try_new(soup.vertices, soup.triangles)?.merge_duplicates())
+}
+
+#[cfg(test)]
+mod tests;

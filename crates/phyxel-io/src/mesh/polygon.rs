@@ -1,0 +1,113 @@
+//! Cutting polygons into triangles.
+
+use phyxel::math::{Real, Vec3};
+
+/// Polygons with more corners are not searched for ears, which takes cubic time, but cut into a fan.
+const MAX_CORNERS: usize = 256;
+
+/// Adds the triangles of a polygon, which may be concave. Corners that are out of range are left for the mesh's own check.
+pub(super) fn triangulate(polygon: &[u32], vertices: &[Vec3], triangles: &mut Vec<[u32; 3]>) {
+    let positions: Option<Vec<Vec3>> =
+        polygon.iter().map(|&vertex| vertices.get(vertex as usize).copied()).collect();
+    match positions {
+        Some(positions) if (4..=MAX_CORNERS).contains(&polygon.len()) => {
+            clip_ears(polygon, &positions, triangles);
+        }
+        _ => fan(polygon, triangles),
+    }
+}
+
+fn fan(polygon: &[u32], triangles: &mut Vec<[u32; 3]>) {
+    for pair in polygon.get(1..).unwrap_or_default().windows(2) {
+        triangles.push([polygon[0], pair[0], pair[1]]);
+    }
+}
+
+/// Cuts off one convex corner after the other that has no other corner in its triangle.
+fn clip_ears(polygon: &[u32], positions: &[Vec3], triangles: &mut Vec<[u32; 3]>) {
+    let normal = area_normal(positions);
+    let mut remaining: Vec<usize> = (0..polygon.len()).collect();
+    while remaining.len() > 3 {
+        let count = remaining.len();
+        let corners =
+            |at: usize| [remaining[(at + count - 1) % count], remaining[at], remaining[(at + 1) % count]];
+        let Some(ear) = (0..count).find(|&at| is_ear(corners(at), &remaining, positions, normal)) else {
+            break;
+        };
+        triangles.push(corners(ear).map(|corner| polygon[corner]));
+        remaining.remove(ear);
+    }
+    // What is left is one triangle, or a degenerate polygon without ears.
+    let rest: Vec<u32> = remaining.iter().map(|&corner| polygon[corner]).collect();
+    fan(&rest, triangles);
+}
+
+/// Twice the area vector of a polygon, also if it is not flat (Newell).
+fn area_normal(positions: &[Vec3]) -> Vec3 {
+    let origin = positions[0];
+    positions.windows(2).map(|edge| (edge[0] - origin).cross(edge[1] - origin)).sum()
+}
+
+fn is_ear([a, b, c]: [usize; 3], remaining: &[usize], positions: &[Vec3], normal: Vec3) -> bool {
+    let turn = |from: usize, to: usize, towards: Vec3| -> Real {
+        (positions[to] - positions[from]).cross(towards - positions[from]).dot(normal)
+    };
+    if turn(a, b, positions[c]) <= 0.0 {
+        return false;
+    }
+    remaining.iter().filter(|&&corner| corner != a && corner != b && corner != c).all(|&corner| {
+        let p = positions[corner];
+        let is_a_corner = p == positions[a] || p == positions[b] || p == positions[c];
+        is_a_corner || turn(a, b, p) < 0.0 || turn(b, c, p) < 0.0 || turn(c, a, p) < 0.0
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use phyxel::math::vec3;
+
+    fn total_area(vertices: &[Vec3], triangles: &[[u32; 3]]) -> (Real, Real) {
+        let mut signed = Vec3::ZERO;
+        let mut absolute = 0.0;
+        for triangle in triangles {
+            let [a, b, c] = triangle.map(|vertex| vertices[vertex as usize]);
+            signed += 0.5 * (b - a).cross(c - a);
+            absolute += 0.5 * (b - a).cross(c - a).length();
+        }
+        (signed.length(), absolute)
+    }
+
+    #[test]
+    fn concave_polygons_are_covered_without_overlap() {
+        // An arrow head whose notch is corner 0's neighbour: a fan from corner 0 would overlap itself.
+        let vertices = vec![
+            vec3(0.0, 0.0, 2.0),
+            vec3(1.0, -1.0, 2.0),
+            vec3(0.2, 0.0, 2.0),
+            vec3(1.0, 1.0, 2.0),
+            vec3(-1.0, 0.5, 2.0),
+        ];
+        for start in 0..5 {
+            let polygon: Vec<u32> = (0..5).map(|step| (start + step) % 5).collect();
+            let mut triangles = Vec::new();
+            triangulate(&polygon, &vertices, &mut triangles);
+            assert_eq!(triangles.len(), 3);
+            let (signed, absolute) = total_area(&vertices, &triangles);
+            assert!((signed - absolute).abs() < 1e-12, "start {start}: {signed} {absolute}");
+        }
+    }
+
+    #[test]
+    fn degenerate_polygons_end() {
+        let vertices = vec![Vec3::ZERO; 6];
+        for count in 0..6 {
+            let mut triangles = Vec::new();
+            triangulate(&(0..count).collect::<Vec<u32>>(), &vertices, &mut triangles);
+            assert_eq!(triangles.len(), (count as usize).saturating_sub(2));
+        }
+        let mut triangles = Vec::new();
+        triangulate(&[0, 1, 99, 3], &vertices, &mut triangles);
+        assert_eq!(triangles.len(), 2);
+    }
+}

@@ -1,0 +1,56 @@
+//! STL, as text or binary.
+
+use std::borrow::Cow;
+use std::io::Cursor;
+
+use phyxel::math::vec3;
+
+use super::{MeshError, Soup};
+
+fn corrupt(reason: impl std::fmt::Display) -> MeshError {
+    MeshError::Corrupt { format: "STL", reason: reason.to_string() }
+}
+
+/// Bytes before the triangles of a binary file, and of each triangle.
+const HEADER_SIZE: usize = 84;
+const TRIANGLE_SIZE: usize = 50;
+
+pub(super) fn parse(bytes: &[u8]) -> Result<Soup, MeshError> {
+    let bytes = unambiguous(bytes);
+    let mut cursor = Cursor::new(bytes.as_ref());
+    let mut soup = Soup::default();
+    for triangle in stl_io::create_stl_reader(&mut cursor).map_err(corrupt)? {
+        let triangle = triangle.map_err(corrupt)?;
+        let first = u32::try_from(soup.vertices.len()).map_err(corrupt)?;
+        for stl_io::Vector([x, y, z]) in triangle.vertices {
+            soup.vertices.push(vec3(x.into(), y.into(), z.into()));
+        }
+        soup.triangles.push([first, first.saturating_add(1), first.saturating_add(2)]);
+    }
+    Ok(soup)
+}
+
+/// The reader takes what begins with "solid " for text. Some programs begin binary headers so, others end the word with a line
+/// break or write it in capitals: the size tells what is binary, and the beginning is rewritten to fit.
+fn unambiguous(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let begins_like_text = bytes.len() >= 5 && bytes[..5].eq_ignore_ascii_case(b"solid");
+    if !begins_like_text {
+        return Cow::from(bytes);
+    }
+    let mut rewritten = bytes.to_vec();
+    if has_binary_size(bytes) {
+        rewritten[..5].fill(b' ');
+    } else {
+        rewritten.make_ascii_lowercase();
+        rewritten.splice(..5, *b"solid ");
+    }
+    Cow::from(rewritten)
+}
+
+fn has_binary_size(bytes: &[u8]) -> bool {
+    let Some(&[a, b, c, d]) = bytes.get(HEADER_SIZE - 4..HEADER_SIZE) else {
+        return false;
+    };
+    let n_triangles = u32::from_le_bytes([a, b, c, d]) as usize;
+    Some(bytes.len()) == n_triangles.checked_mul(TRIANGLE_SIZE).and_then(|size| size.checked_add(HEADER_SIZE))
+}
