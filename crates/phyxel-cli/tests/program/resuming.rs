@@ -41,7 +41,7 @@ fn a_killed_run_goes_on_with_the_same_bytes() {
     let from =
         resumed.stderr.trim().strip_prefix("going on from frame ").and_then(|number| number.parse().ok());
     assert!(
-        from.is_some_and(|frame: usize| frame % 7 == 0 && (14..N_FRAMES).contains(&frame)),
+        from.is_some_and(|frame: usize| frame.is_multiple_of(7) && (14..N_FRAMES).contains(&frame)),
         "{}",
         resumed.stderr
     );
@@ -86,6 +86,26 @@ fn a_run_can_be_made_longer_after_its_end() {
     assert_same_contents(&place.path("long"), &place.path("short"));
     let (long, short) = (place.info("long").tally, place.info("short").tally);
     assert_eq!((long.n_steps, long.particle_steps), (short.n_steps, short.particle_steps));
+}
+
+/// The result folder stands alone: the mesh and the scene that it came from may go.
+#[test]
+fn a_run_with_a_mesh_goes_on_when_the_mesh_file_is_gone() {
+    let scene = BLOCK
+        .replace("shape.box = { size = [0.5, 0.5, 0.5] }", "shape.mesh = { file = \"models/prism.obj\" }");
+    let place = Workplace::new(&scene);
+    std::fs::create_dir(place.path("models")).unwrap();
+    let corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 0 1 1\n";
+    let faces = "f 1 3 2\nf 4 5 6\nf 1 2 5 4\nf 2 3 6 5\nf 3 1 4 6\n";
+    std::fs::write(place.path("models/prism.obj"), format!("{corners}{faces}")).unwrap();
+    place.succeed(&["run", "scene.toml", "-o", "whole", "--frames", "8", "-q"]);
+    place.succeed(&["run", "scene.toml", "-o", "stopped", "--frames", "3", "-q"]);
+    std::fs::remove_dir_all(place.path("models")).unwrap();
+    std::fs::remove_file(place.path("scene.toml")).unwrap();
+    assert_eq!(std::fs::read_dir(place.path("stopped/meshes")).unwrap().count(), 1);
+    place.succeed(&["resume", "stopped", "--frames", "8", "-q"]);
+    assert_same_contents(&place.path("whole"), &place.path("stopped"));
+    place.succeed(&["render", "stopped", "-o", "a.png", "--size", "48x48", "--quality", "draft"]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Mesh files of a scene, copied into the result folder so that it stands alone.
 
 use super::ContentDigest;
+use crate::mesh::{base64, gltf_file::percent_decoded};
 use std::path::Path;
 use toml_edit::{DocumentMut, Item, TableLike, Value};
 
@@ -29,9 +30,12 @@ pub fn bundle_meshes(scene_text: &str, folder: &Path) -> BundledScene {
     let Ok(mut document) = scene_text.parse::<DocumentMut>() else { return unchanged() };
     let mut meshes = Vec::new();
     visit_table(document.as_table_mut(), false, &mut |file| {
-        let Ok(bytes) = std::fs::read(folder.join(&*file)) else { return };
+        let path = folder.join(&*file);
+        let Ok(bytes) = std::fs::read(&path) else { return };
         let extension =
             Path::new(file).extension().map_or_else(String::new, |e| e.to_string_lossy().to_lowercase());
+        let bytes =
+            if extension == "gltf" { with_buffers_inside(&bytes, &path).unwrap_or(bytes) } else { bytes };
         let name = format!("meshes/{}.{extension}", ContentDigest::of(&bytes));
         *file = name.clone();
         if !meshes.iter().any(|known: &MeshCopy| known.name == name) {
@@ -39,6 +43,19 @@ pub fn bundle_meshes(scene_text: &str, folder: &Path) -> BundledScene {
         }
     });
     if meshes.is_empty() { unchanged() } else { BundledScene { text: document.to_string(), meshes } }
+}
+
+/// A glTF text whose buffers are files beside it, with them inside; `None` if there is nothing to do.
+fn with_buffers_inside(bytes: &[u8], path: &Path) -> Option<Vec<u8>> {
+    let mut document: serde_json::Value = serde_json::from_slice(bytes).ok()?;
+    let mut is_changed = false;
+    for buffer in document.get_mut("buffers")?.as_array_mut()? {
+        let Some(uri) = buffer["uri"].as_str().filter(|uri| !uri.contains(':')) else { continue };
+        let data = std::fs::read(path.parent()?.join(percent_decoded(uri))).ok()?;
+        buffer["uri"] = format!("data:application/octet-stream;base64,{}", base64::encode(&data)).into();
+        is_changed = true;
+    }
+    is_changed.then(|| document.to_string().into_bytes())
 }
 
 /// Calls `change` with every `file` of every table `mesh`.
@@ -95,6 +112,28 @@ mod tests {
         assert_eq!(bundled.text.matches(&b).count(), 1);
         assert!(bundled.text.starts_with("# kept\n") && bundled.text.contains("# here"));
         assert!(bundled.text.contains("missing.obj") && bundled.text.contains("[other]\nfile = \"a.OBJ\""));
+    }
+
+    /// A triangle whose numbers are in a file beside it is the same mesh when that file is gone.
+    #[test]
+    fn buffers_of_gltf_files_come_along() {
+        let folder = TemporaryFolder::new("meshes_gltf");
+        let corners = [[0.0f32, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.5]];
+        let data: Vec<u8> = corners.iter().flatten().flat_map(|x| x.to_le_bytes()).collect();
+        std::fs::write(folder.path().join("the data.bin"), &data).unwrap();
+        let gltf = r#"{"asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
+            "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+            "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3",
+                "min": [0, 0, 0], "max": [1, 1, 0.5]}],
+            "bufferViews": [{"buffer": 0, "byteLength": 36}],
+            "buffers": [{"byteLength": 36, "uri": "the%20data.bin"}]}"#;
+        std::fs::write(folder.path().join("a.gltf"), gltf).unwrap();
+        let original = crate::mesh::read(&folder.path().join("a.gltf")).unwrap();
+        let bundled = bundle_meshes("shape.mesh.file = \"a.gltf\"", folder.path());
+        std::fs::remove_file(folder.path().join("the data.bin")).unwrap();
+        let copy = folder.path().join("copy.gltf");
+        std::fs::write(&copy, &bundled.meshes[0].bytes).unwrap();
+        assert_eq!(crate::mesh::read(&copy).unwrap().vertices(), original.vertices());
     }
 
     #[test]
