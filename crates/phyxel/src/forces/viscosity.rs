@@ -63,13 +63,15 @@ impl BondGeometry for VelocityBonds<'_> {
     }
 }
 
+/// Of the viscous impulse of a step. Momenta are exact at any tolerance.
+const TOLERANCE: Real = 1e-3;
 /// Directions flatter than this do not count in the fit; such a particle has no viscous stress.
 const MOMENT_TOLERANCE: Real = 1e-4;
 
 impl Default for Viscosity {
     fn default() -> Self {
         Self {
-            cg: ConjugateGradients::new(1e-4, 200),
+            cg: ConjugateGradients::new(TOLERANCE, 200),
             prepared: Vec::new(),
             answers: Vec::new(),
             aside: Vec::new(),
