@@ -11,7 +11,8 @@ fn root() -> PathBuf {
 fn paths(text: &str) -> impl Iterator<Item = &str> {
     let is_end = |c: char| c.is_whitespace() || "`()[],;\"|".contains(c);
     text.split(is_end).map(|word| word.trim_end_matches(['.', ':'])).filter(|word| {
-        ["crates/", "scenes/", "docs/", ".ci/"].iter().any(|start| word.starts_with(start)) && !word.contains(['*', '<'])
+        ["crates/", "scenes/", "docs/", ".ci/"].iter().any(|start| word.starts_with(start))
+            && !word.contains(['*', '<'])
     })
 }
 

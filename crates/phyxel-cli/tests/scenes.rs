@@ -37,7 +37,9 @@ fn every_scene_runs() {
             .unwrap();
         let message = String::from_utf8_lossy(&run.stderr);
         assert!(run.status.success(), "{}: {message}", scene.display());
-        for file in ["run.json", "scene.toml", "ledger.csv", "frames/particles_0000.ply", "frames/particles_0003.ply"] {
+        for file in
+            ["run.json", "scene.toml", "ledger.csv", "frames/particles_0000.ply", "frames/particles_0003.ply"]
+        {
             assert!(target.join(file).is_file(), "{}: no {file}", scene.display());
         }
         assert!(!target.join("frames/particles_0004.ply").exists());
@@ -82,7 +84,8 @@ fn trefoil() -> String {
 /// An egg that is open below, as OBJ.
 fn egg() -> String {
     let (n_rings, n_around) = (14, 28);
-    let mut text = String::from("# egg with a hole in its base, written by crates/phyxel-cli/tests/scenes.rs\n");
+    let mut text =
+        String::from("# egg with a hole in its base, written by crates/phyxel-cli/tests/scenes.rs\n");
     writeln!(text, "v 0.0000 1.3000 0.0000").unwrap();
     for k in 1..=n_rings {
         let polar = 0.93 * PI * k as f64 / n_rings as f64;
