@@ -24,7 +24,7 @@ pub(crate) struct Args {
     /// The scene file.
     #[arg(value_name = "SCENE.toml")]
     scene: PathBuf,
-    /// Where to write; ./out/<scene name> by default.
+    /// Where to write; `out` and the name of the scene by default.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// Number of the last frame, in place of the scene's duration. Frame 0 is the start.
