@@ -122,8 +122,10 @@ fn clearance_balls_have_one_sign() {
     let mesh = sphere_with_hole(32, 0.7);
     let mut random = Random::with_stream(9, 1);
     for p in random_points(300, 1.2) {
-        let clearance = mesh.signed_clearance(p);
+        let clearance = mesh.signed_clearance(p, mesh.distance(p));
         assert_eq!(clearance < 0.0, mesh.contains(p));
+        assert_ne!(mesh.side_of_ball(p, 0.999 * clearance.abs()), Side::Mixed);
+        assert_eq!(mesh.side_of_ball(p, 1.001 * mesh.distance(p)), Side::Mixed);
         for _ in 0..30 {
             let q = p + 0.999 * clearance.abs() * random.in_cube().normalize();
             assert_eq!(mesh.contains(q), mesh.contains(p), "{p} {q} {clearance}");
