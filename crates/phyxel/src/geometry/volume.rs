@@ -2,7 +2,7 @@
 //!
 //! Cells that the signed distance shows to be wholly inside or outside are counted at once, the others are divided. In the
 //! smallest cells the surface is taken for a plane, for which the covered part of a cube is known exactly. The cells are
-//! refined until two refinements in a row change nothing, so the result does not depend on a guess of the resolution.
+//! halved until the extrapolation to cells of size zero settles, so the result does not depend on a guess of the resolution.
 
 use rayon::prelude::*;
 
@@ -17,8 +17,8 @@ const N_ROOT_CELLS: usize = 8;
 const FIRST_DEPTH: u32 = 2;
 const LAST_DEPTH: u32 = 6;
 pub(crate) const LAST_DEPTH_OF_MESHES: u32 = 4;
-/// Two refinements in a row that change the volume by less than this part end the search.
-const TOLERANCE: Real = 3e-4;
+/// A refinement that changes the extrapolated volume by less than this part is the last.
+const TOLERANCE: Real = 5e-4;
 
 /// What the integration asks of a solid.
 pub(crate) trait Solid: Sync {
@@ -90,17 +90,19 @@ pub(crate) fn converge(bounds: Aabb, subtract: Real, solid: &impl Solid) -> Real
     if longest.is_nan() || longest <= 0.0 {
         return -subtract;
     }
-    let mut n_agreeing = 0;
-    let mut last = Real::NAN;
+    let (mut last, mut last_extrapolated) = (Real::NAN, Real::NAN);
     for depth in FIRST_DEPTH..=solid.last_depth() {
         let volume = integrate(&bounds, longest / N_ROOT_CELLS as Real, depth, solid) - subtract;
-        n_agreeing = if (volume - last).abs() <= TOLERANCE * volume.abs() { n_agreeing + 1 } else { 0 };
-        last = volume;
-        if n_agreeing == 2 {
+        // Halving the cells divides the error by 4.
+        let extrapolated = if last.is_nan() { volume } else { volume + (volume - last) / 3.0 };
+        let is_settled = (extrapolated - last_extrapolated).abs() <= TOLERANCE * extrapolated.abs();
+        last_extrapolated = extrapolated;
+        if is_settled && depth > FIRST_DEPTH + 1 {
             break;
         }
+        last = volume;
     }
-    last
+    last_extrapolated
 }
 
 fn integrate(bounds: &Aabb, root_size: Real, depth: u32, solid: &impl Solid) -> Real {
