@@ -1,10 +1,24 @@
 //! The phyxel program.
 
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "called by the render command, which comes with the reader of frames"
-)]
+mod clock;
+mod commands;
+mod failure;
+mod interrupt;
+mod march;
+mod memory;
+mod progress;
 mod render;
+mod scene_source;
+mod summary;
+mod table;
+mod threads;
 
-fn main() {}
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match commands::Cli::parse().command.run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -1,4 +1,5 @@
 //! Scene files, mesh files, frames and checkpoints for the phyxel engine.
 
 pub mod mesh;
+pub mod results;
 pub mod scene;

@@ -1,4 +1,37 @@
-//! phyxel: point-based simulation of deformable matter.
+//! phyxel simulates deformable matter as points: no mesh, no grid, no GPU, and no files either: this crate is the engine.
+//!
+//! A jelly block falls on a floor; positions are ready to be drawn after every frame:
+//! ```
+//! use phyxel::prelude::*;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let jelly = Material {
+//!     density: 1050.0.into(),        // kg/m³
+//!     youngs_modulus: 40e3.into(),   // Pa
+//!     poisson_ratio: 0.4.into(),
+//!     viscosity: 10.0.into(),        // Pa s
+//! };
+//! let block = Body::new("block", Shape::Box { size: Vec3::splat(0.2) }, 0.025, jelly).at(vec3(0.0, 0.4, 0.0));
+//! let floor = Obstacle::new("floor", Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 }.into()).with_friction(0.5);
+//! let mut world = World::builder().body(block).obstacle(floor).build()?;
+//!
+//! for _ in 0..30 {
+//!     world.advance(1.0 / 60.0)?;
+//!     let frame = world.frame(&["stress".into()]); // f32 positions, radii, ids and the columns asked for
+//!     assert!(frame.position.iter().all(|p| p[1] > 0.0));
+//! }
+//! println!("kinetic energy: {} J", world.ledger().kinetic_energy);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Everything is SI and y is up. A [`world::World`] holds groups of bodies; each group is driven by one
+//! [`methods::Method`]. Callers add force fields ([`forces::Field::Custom`]) and methods of their own
+//! ([`methods::MethodFactory`]) without forking; see `examples/`. The same world gives the same bits for any number of
+//! threads: run it inside a rayon pool of your own to choose how many.
+//!
+//! Modules are layered, lowest first: [`math`]; [`kernels`], [`linear`], [`neighbors`], [`particles`], [`frame`];
+//! [`geometry`], [`mls`]; [`material`]; [`contact`], [`forces`]; [`methods`]; [`world`].
 
 pub mod contact;
 pub mod forces;
@@ -13,3 +46,13 @@ pub mod mls;
 pub mod neighbors;
 pub mod particles;
 pub mod world;
+
+/// What most programs that embed the engine need.
+pub mod prelude {
+    pub use crate::contact::{Friction, Grip, Keyframe, Motion, Obstacle};
+    pub use crate::forces::{Field, ForceField};
+    pub use crate::geometry::{Fill, PlacedShape, Placement, Sampling, Shape, Spacing};
+    pub use crate::material::Material;
+    pub use crate::math::{Mat3, Quat, Real, Vec3, vec3};
+    pub use crate::world::{Body, World};
+}

@@ -25,6 +25,7 @@ pub(crate) struct Camera {
 
 impl Camera {
     /// A view from `eye` to `target` with a vertical angle of view (rad).
+    #[cfg(test)]
     pub(crate) fn look_at(eye: Vec3, target: Vec3, field_of_view: f32) -> Self {
         let forward = (target - eye).try_normalize().unwrap_or(Vec3::NEG_Z);
         // Looking straight up or down has no horizontal direction: the picture's right is then x.
@@ -62,6 +63,7 @@ impl Camera {
     }
 
     /// Where a point appears: x from −1 (left) to 1 (right), y from −1 (bottom) to 1 (top); `None` behind the eye.
+    #[cfg(test)]
     pub(crate) fn project(&self, point: Vec3, aspect: f32) -> Option<Vec2> {
         let [right, up, forward] = self.axes();
         let offset = point - self.eye;

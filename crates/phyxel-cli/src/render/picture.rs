@@ -24,6 +24,7 @@ impl Picture {
     }
 
     /// The colour of a pixel inside the picture.
+    #[cfg(test)]
     pub(crate) fn pixel(&self, x: usize, y: usize) -> Color {
         let at = 3 * (y * self.width + x);
         Color::new(self.rgb[at], self.rgb[at + 1], self.rgb[at + 2])

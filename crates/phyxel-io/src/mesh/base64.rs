@@ -19,6 +19,21 @@ pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
+/// Encodes with padding.
+pub(crate) fn encode(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let byte = |at: usize| group.get(at).map_or(0, |&byte| usize::from(byte));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for digit in 0..4 {
+            let is_used = digit <= group.len();
+            text.push(if is_used { char::from(DIGITS[bits >> (18 - 6 * digit) & 63]) } else { '=' });
+        }
+    }
+    text
+}
+
 fn value(digit: u8) -> Option<u32> {
     let value = match digit {
         b'A'..=b'Z' => digit - b'A',
@@ -54,5 +69,15 @@ mod tests {
     fn refuses_what_is_not_base64() {
         assert!(decode("Zm9*").is_none());
         assert!(decode("Zm9vY").is_none());
+    }
+
+    #[test]
+    fn encoding_is_undone_by_decoding() {
+        assert_eq!(
+            ["", "f", "fo", "foo", "foob"].map(|text| super::encode(text.as_bytes())),
+            ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg=="]
+        );
+        let bytes: Vec<u8> = (0..=255).collect();
+        assert_eq!(decode(&super::encode(&bytes)), Some(bytes));
     }
 }

@@ -95,7 +95,7 @@ fn load_buffer(gltf: &Gltf, buffer: &gltf::Buffer<'_>, folder: Option<&Path>) ->
 }
 
 /// URIs write blanks and other characters as %20.
-fn percent_decoded(uri: &str) -> String {
+pub(crate) fn percent_decoded(uri: &str) -> String {
     let bytes = uri.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut at = 0;

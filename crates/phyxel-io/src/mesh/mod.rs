@@ -3,8 +3,8 @@
 //! Only positions and faces are read; colours, normals and materials are skipped. Polygons are cut into triangles and
 //! vertices at the same position become one. Files are data from elsewhere: whatever is wrong in them is an error, never a panic.
 
-mod base64;
-mod gltf_file;
+pub(crate) mod base64;
+pub(crate) mod gltf_file;
 mod obj;
 mod ply;
 mod polygon;

@@ -114,8 +114,8 @@ fn the_short_scene_has_the_defaults() {
         volume_rule: VolumeRule::Exact,
         stabilization: 0.1,
         volume_stiffness: 0.0,
-        inversion_guard: 1.0,
-        safety: 0.5,
+        inversion_guard: 0.75,
+        safety: 0.6,
     };
     assert_eq!(scene.methods.reference, reference);
     assert_eq!(scene.output, Output { columns: vec!["velocity".into()], checkpoint_every: 30 });

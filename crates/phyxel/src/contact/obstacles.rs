@@ -110,6 +110,12 @@ impl Obstacle {
         let motion = Motion::still();
         Self { name: name.into(), shape, inside: false, friction: Friction::Coulomb(0.0), motion }
     }
+
+    /// With Coulomb friction.
+    pub fn with_friction(mut self, mu: Real) -> Self {
+        self.friction = Friction::Coulomb(mu);
+        self
+    }
 }
 
 /// An obstacle prepared for queries, where it is in this step.
@@ -160,6 +166,11 @@ impl Contact {
 }
 
 impl PosedObstacle {
+    /// Distance from the surface where the obstacle is at time 0, negative where a particle must not be. [m]
+    pub(crate) fn gap_at_start(&self, point: Vec3) -> Real {
+        self.surface.distance(point) * self.sign
+    }
+
     /// The contact at `point`, if the surface is nearer than `reach`.
     #[inline]
     fn query(&self, point: Vec3, reach: Real, time_step: Real) -> Option<Contact> {

@@ -260,9 +260,10 @@ impl WorldBuilder {
         }
         self.check_time_step(&world)?;
         world.warnings.extend(overlap_warning(&world));
+        world.warnings.extend(self.obstacle_warnings(&world));
         (world.obstacles, world.grips, world.fields) = (self.obstacles, self.grips, self.fields);
         world.timings = self.timings;
-        let Limit { value, reason } = world.limit();
+        let Limit { value, reason, .. } = world.limit();
         world.interval = Interval { time_step: value, reason, ..Interval::default() };
         Ok(world)
     }
@@ -420,6 +421,25 @@ impl WorldBuilder {
             })
         };
         self.obstacles.iter().enumerate().map(one).collect()
+    }
+
+    /// Names the bodies that start inside obstacles: they would be pushed out at once.
+    fn obstacle_warnings(&self, world: &World) -> Vec<String> {
+        let mut warnings = Vec::new();
+        for (obstacle, posed) in self.obstacles.iter().zip(&world.posed) {
+            let mut n_inside = vec![0usize; self.bodies.len()];
+            for particles in world.particles() {
+                let inside = |i: &usize| posed.gap_at_start(particles.position[*i]) < 0.0;
+                (0..particles.len()).filter(inside).for_each(|i| n_inside[particles.body[i] as usize] += 1);
+            }
+            for (body, n) in self.bodies.iter().zip(n_inside).filter(|b| b.1 > 0) {
+                let (body, obstacle) = (&body.name, &obstacle.name);
+                warnings.push(format!(
+                    "body \"{body}\" starts inside obstacle \"{obstacle}\": {n} particles are pushed out"
+                ));
+            }
+        }
+        warnings
     }
 
     fn check_time_step(&self, world: &World) -> Result<(), BuildError> {

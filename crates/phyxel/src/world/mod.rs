@@ -86,6 +86,16 @@ const RADII_PER_STEP: Real = 1.0;
 struct Limit {
     value: Real,
     reason: &'static str,
+    /// Group and particle whose own limit has collapsed.
+    torn: Option<(usize, usize)>,
+}
+
+impl Limit {
+    fn take(&mut self, value: Real, reason: &'static str) {
+        if value < self.value {
+            (self.value, self.reason) = (value, reason);
+        }
+    }
 }
 
 impl World {
@@ -175,7 +185,10 @@ impl World {
         let mut n_left = 0usize;
         while self.time < end {
             let limit = self.limit();
-            self.check_collapse()?;
+            if let Some((group, particle)) = limit.torn {
+                let reason = "the matter is stretched so far that stable steps become uselessly short".into();
+                return Err(self.error(group, StepError::Unstable { reason, particle }));
+            }
             if time_step > limit.value * (1.0 + 1e-9) {
                 let remaining = end - self.time;
                 n_left = (remaining / limit.value - 1e-9).ceil().max(1.0) as usize;
@@ -193,38 +206,25 @@ impl World {
     }
 
     fn limit(&self) -> Limit {
-        let mut limit = Limit { value: self.largest_step.unwrap_or(Real::INFINITY), reason: "asked" };
-        let mut take = |value: Real, reason: &'static str| {
-            if value < limit.value {
-                limit = Limit { value, reason };
-            }
-        };
-        for group in &self.groups {
+        let mut limit =
+            Limit { value: self.largest_step.unwrap_or(Real::INFINITY), reason: "asked", torn: None };
+        for (g, group) in self.groups.iter().enumerate() {
             let own = group.method.max_time_step(&group.particles);
+            if !(own.value > COLLAPSE * group.rest_limit) {
+                limit.torn = limit.torn.or(Some((g, own.particle.unwrap_or(0))));
+            }
             // a step that was asked for may use the whole stable range
-            take(if self.largest_step.is_some() { own.stable } else { own.value }, own.reason);
+            limit.take(if self.largest_step.is_some() { own.stable } else { own.value }, own.reason);
             if !self.obstacles.is_empty() {
                 let p = &group.particles;
-                if let Some((rate, _)) = max_over(p.len(), |i| p.velocity[i].length() / p.radius[i])
-                    && rate > 0.0
-                {
-                    take(RADII_PER_STEP / rate, "speed");
+                let fastest =
+                    max_over(p.len(), |i| p.velocity[i].length_squared() / (p.radius[i] * p.radius[i]));
+                if let Some((rate_squared, _)) = fastest.filter(|f| f.0 > 0.0) {
+                    limit.take(RADII_PER_STEP / rate_squared.sqrt(), "speed");
                 }
             }
         }
         limit
-    }
-
-    fn check_collapse(&self) -> Result<(), WorldError> {
-        for (g, group) in self.groups.iter().enumerate() {
-            let limit = group.method.max_time_step(&group.particles);
-            if !(limit.value > COLLAPSE * group.rest_limit) {
-                let particle = limit.particle.unwrap_or(0);
-                let reason = "the matter is stretched so far that stable steps become uselessly short".into();
-                return Err(self.error(g, StepError::Unstable { reason, particle }));
-            }
-        }
-        Ok(())
     }
 
     fn step(&mut self, time_step: Real) -> Result<(), WorldError> {

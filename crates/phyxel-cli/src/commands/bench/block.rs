@@ -1,0 +1,73 @@
+//! The measured world: an elastic block on a lattice at the moment when it hits the floor.
+
+use crate::failure::Failure;
+use crate::{clock, memory};
+use phyxel::contact::{Friction, Obstacle};
+use phyxel::geometry::Shape;
+use phyxel::material::Material;
+use phyxel::math::{Vec3, vec3};
+use phyxel::world::{Body, World};
+use serde_json::{Map, Value, json};
+
+/// [m]
+const SPACING: f64 = 0.02;
+/// Just before the impact. [m/s]
+const VELOCITY: f64 = -2.0;
+/// Steps before the clock starts: caches are warm and the floor is touched.
+const WARM_UP: usize = 10;
+
+fn world(particles: usize) -> Result<World, Failure> {
+    let n_side = (particles as f64).cbrt().round().max(2.0);
+    let side = n_side * SPACING;
+    let material = Material { youngs_modulus: 1e5.into(), poisson_ratio: 0.3.into(), ..Material::default() };
+    let block = Body::new("block", Shape::Box { size: Vec3::splat(side) }, SPACING, material);
+    let mut block = block.at(vec3(0.0, 0.5 * side + 1e-4, 0.0));
+    block.velocity = vec3(0.0, VELOCITY, 0.0);
+    let mut floor = Obstacle::new("floor", Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 }.into());
+    floor.friction = Friction::Coulomb(0.5);
+    let built = World::builder().body(block).obstacle(floor).clock(clock::seconds).build();
+    built.map_err(|error| Failure::Run(error.to_string()))
+}
+
+/// Advances by so many steps, more if the limit shrinks on the way. Gives the seconds that it took.
+fn advance(world: &mut World, n_steps: usize) -> Result<f64, Failure> {
+    // a hair less than the limit, or rounding would make an extra step
+    let interval = world.time_step_limit().0 * n_steps as f64 * (1.0 - 1e-9);
+    let start = clock::seconds();
+    world.advance(interval).map_err(|error| Failure::Run(error.to_string()))?;
+    Ok(clock::seconds() - start)
+}
+
+/// Seconds by stage so far.
+fn stages(world: &World) -> Vec<(&'static str, f64)> {
+    world.timings().stages().to_vec()
+}
+
+/// Times the block with the threads of the present pool. Times are in ns per particle per step.
+pub(super) fn measure(particles: usize, n_steps: usize) -> Result<Value, Failure> {
+    let mut world = world(particles)?;
+    advance(&mut world, WARM_UP)?;
+    let before = stages(&world);
+    let seconds = advance(&mut world, n_steps)?;
+    let ledger = world.ledger();
+    let n_particles = ledger.n_particles;
+    let unit = 1e9 / (n_particles * ledger.n_steps.max(1)) as f64;
+    let earlier = |name: &str| before.iter().find(|stage| stage.0 == name).map_or(0.0, |stage| stage.1);
+    let by_stage: Map<String, Value> = stages(&world)
+        .into_iter()
+        .map(|(name, s)| (name.to_owned(), json!(unit * (s - earlier(name)))))
+        .collect();
+    let push = ledger.forces.iter().find(|force| force.0 == "floor").map_or(0.0, |force| force.1.y);
+    let peak = memory::peak();
+    Ok(json!({
+        "particles": n_particles,
+        "threads": rayon::current_num_threads(),
+        "steps": ledger.n_steps,
+        "seconds": seconds,
+        "stages": by_stage,
+        "total": unit * seconds,
+        "floor_force": push,
+        "peak_bytes": peak,
+        "peak_bytes_per_particle": peak.map(|bytes| bytes as f64 / n_particles as f64),
+    }))
+}

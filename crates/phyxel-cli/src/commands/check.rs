@@ -1,0 +1,168 @@
+//! `phyxel check`: what will happen, before it does.
+
+use super::print;
+use crate::failure::Failure;
+use crate::scene_source::{self, SceneSource, describe, describe_fill, number};
+use crate::table::Table;
+use crate::{clock, memory, threads};
+use std::path::PathBuf;
+
+/// Steps are measured for about so long. [s]
+const MEASURED_SECONDS: f64 = 1.0;
+const MOST_STEPS: usize = 50;
+/// Fewer particles than this in a body hardly have an inside.
+const FEW_PARTICLES: usize = 64;
+
+/// Tells what a scene will do: particles, time step, memory, expected time, doubts.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  phyxel check clay.toml --set bodies.bar.spacing=0.01")]
+pub(crate) struct Args {
+    /// The scene file.
+    #[arg(value_name = "SCENE.toml")]
+    scene: PathBuf,
+    /// Threads; all cores by default.
+    #[arg(long, value_name = "N", value_parser = threads::parse_threads)]
+    threads: Option<usize>,
+    /// Changes a key of the scene.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = super::run::parse_override)]
+    set: Vec<(String, String)>,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    threads::with_threads(args.threads, || {
+        let mut source = scene_source::load(&args.scene, &args.set)?;
+        let mut text = format!("{}\n\n{}\n{}\n", source.title, bodies(&source), materials(&source));
+        let (limit, reason) = source.world.time_step_limit();
+        let measured = measure(&mut source);
+        text += &outlook(&source, limit, reason, &measured);
+        let doubts = doubts(&source, &measured);
+        text += if doubts.is_empty() { "\nno doubts\n" } else { "\ndoubts\n" };
+        doubts.iter().for_each(|doubt| text += &format!("  - {doubt}\n"));
+        print(&text)
+    })
+}
+
+fn bodies(source: &SceneSource) -> Table {
+    let mut table = Table::new(["body", "particles", "material", "method", "spacing"], &[1]);
+    for (info, body) in source.bodies.iter().zip(&source.scene.bodies) {
+        let fill = describe_fill(&body.resolution, body.sampling);
+        let cells = [&info.name, &info.n_particles.to_string(), &info.material, &info.method, &fill];
+        table.row(cells.map(String::clone));
+    }
+    table
+}
+
+fn materials(source: &SceneSource) -> Table {
+    let head = ["material", "density", "Young's modulus", "Poisson's ratio", "viscosity"];
+    let mut table = Table::new(head, &[]);
+    for material in &source.scene.materials {
+        table.row([
+            material.name.clone(),
+            describe(&material.density, "kg/m3"),
+            describe(&material.youngs_modulus, "Pa"),
+            describe(&material.poisson_ratio, ""),
+            describe(&material.viscosity, "Pa.s"),
+        ]);
+    }
+    table
+}
+
+/// What real steps took.
+struct Measured {
+    n_steps: usize,
+    seconds_per_step: f64,
+    /// Why they did not go on.
+    failure: Option<String>,
+}
+
+/// Takes real steps of the run's own length; the first one warms up.
+fn measure(source: &mut SceneSource) -> Measured {
+    let world = &mut source.world;
+    let frame = 1.0 / source.scene.frame_rate;
+    let mut measured = Measured { n_steps: 0, seconds_per_step: 0.0, failure: None };
+    let mut total = 0.0;
+    for attempt in 0..=MOST_STEPS {
+        let start = clock::seconds();
+        let advanced = world.advance(world.time_step_limit().0.min(frame));
+        let seconds = clock::seconds() - start;
+        if let Err(error) = advanced {
+            measured.failure = Some(error.to_string());
+            break;
+        }
+        if attempt == 0 {
+            measured.seconds_per_step = seconds;
+            continue;
+        }
+        total += seconds;
+        measured.n_steps += 1;
+        measured.seconds_per_step = total / measured.n_steps as f64;
+        if total > MEASURED_SECONDS {
+            break;
+        }
+    }
+    measured
+}
+
+fn outlook(source: &SceneSource, limit: f64, reason: &str, measured: &Measured) -> String {
+    let scene = &source.scene;
+    let n_particles = source.world.n_particles();
+    let n_frames = scene.n_frames();
+    let steps_per_frame = (1.0 / scene.frame_rate / limit).ceil().max(1.0);
+    let n_floats: usize =
+        scene.output.columns.iter().map(|name| if name == "velocity" { 3 } else { 1 }).sum();
+    let disk = ((n_frames + 1) * n_particles * 4 * (6 + n_floats)) as u64;
+    let seconds = n_frames as f64 * steps_per_frame * measured.seconds_per_step;
+    let mut table = Table::plain();
+    let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
+    row("particles", n_particles.to_string());
+    row(
+        "frames",
+        format!("{n_frames} of {} s, {} s in all", number(1.0 / scene.frame_rate), number(scene.duration)),
+    );
+    row("time step", format!("{limit:.3e} s at the start, limited by: {reason}"));
+    row("steps per frame", format!("{steps_per_frame}"));
+    row(
+        "expected time",
+        format!(
+            "{} ({:.2} ms per step measured over {} steps, {} threads)",
+            duration(seconds),
+            1e3 * measured.seconds_per_step,
+            measured.n_steps,
+            rayon::current_num_threads()
+        ),
+    );
+    row(
+        "memory",
+        memory::peak().map_or_else(
+            || "not known on this system".into(),
+            |peak| format!("about {}", memory::shown(peak)),
+        ),
+    );
+    row("disk", format!("about {}", memory::shown(disk)));
+    table.to_string()
+}
+
+fn doubts(source: &SceneSource, measured: &Measured) -> Vec<String> {
+    let mut doubts = source.world.warnings().to_vec();
+    for body in source.bodies.iter().filter(|body| body.n_particles < FEW_PARTICLES) {
+        doubts.push(format!(
+            "body \"{}\" has only {} particles: hardly an inside",
+            body.name, body.n_particles
+        ));
+    }
+    if let Some(failure) = &measured.failure {
+        doubts.push(format!("the run fails {failure}"));
+    }
+    doubts
+}
+
+/// A time that a person waits.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 100.0 => format!("{s:.1} s"),
+        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
+        s if s < 48.0 * 3600.0 => format!("{:.1} h", s / 3600.0),
+        s => format!("{:.1} days", s / 86400.0),
+    }
+}

@@ -1,0 +1,151 @@
+//! `phyxel list`: what there is, from the tables in the code.
+
+use super::print;
+use crate::failure::Failure;
+use crate::scene_source;
+use crate::table::Table;
+use clap::ValueEnum;
+use phyxel::methods::CATALOGUE;
+use phyxel_io::results::FORMATS;
+use phyxel_io::scene::schema::{Key, Kind, Presence, ROOT, Table as SceneTable};
+use std::path::{Path, PathBuf};
+
+/// Lists what there is.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  phyxel list methods\n  phyxel list scenes")]
+pub(crate) struct Args {
+    /// Of what.
+    #[arg(value_enum)]
+    what: What,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum What {
+    /// The published methods that drive bodies.
+    Methods,
+    /// What a material can say.
+    Materials,
+    /// The shapes of bodies, obstacles and regions.
+    Shapes,
+    /// The files that are read and written.
+    Formats,
+    /// The scenes in the folder `scenes` here or above.
+    Scenes,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let table = match args.what {
+        What::Methods => methods(),
+        What::Materials => keys("material", "key of a material"),
+        What::Shapes => keys("shape", "shape"),
+        What::Formats => formats(),
+        What::Scenes => return scenes(),
+    };
+    print(&table.to_string())
+}
+
+fn methods() -> Table {
+    let mut table = Table::new(["method", "", "for", "paper"], &[]);
+    for entry in CATALOGUE {
+        let state = if entry.default_factory.is_some() { "" } else { "(not built yet)" };
+        table.row([entry.key, state, entry.about, entry.paper].map(str::to_owned));
+    }
+    table
+}
+
+fn formats() -> Table {
+    let mut table = Table::new(["ending", "", "what"], &[]);
+    for format in FORMATS {
+        table.row([format.extension, format.direction, format.about].map(str::to_owned));
+    }
+    table
+}
+
+/// The keys of a table of the scene format.
+fn keys(table_name: &str, heading: &str) -> Table {
+    let mut table = Table::new([heading, "default", "what"], &[]);
+    let found = find_table(&ROOT, table_name, &mut Vec::new());
+    for key in found.into_iter().flat_map(SceneTable::keys) {
+        table.row([key.name.to_owned(), default(key), key.doc.to_owned()]);
+    }
+    table
+}
+
+fn default(key: &Key) -> String {
+    match key.presence {
+        Presence::Required => "required".into(),
+        Presence::Default(value) => value.into(),
+        Presence::Optional(meaning) => meaning.into(),
+        Presence::ByRule => String::new(),
+    }
+}
+
+/// Looks for a table by its name in the tree of tables, which has cycles: shapes are made of shapes.
+fn find_table(
+    table: &'static SceneTable,
+    name: &str,
+    seen: &mut Vec<&'static str>,
+) -> Option<&'static SceneTable> {
+    if table.name == name {
+        return Some(table);
+    }
+    if seen.contains(&table.name) {
+        return None;
+    }
+    seen.push(table.name);
+    table.keys().find_map(|key| match key.kind {
+        Kind::Table(inner) | Kind::Tables(inner, _) | Kind::NamedTables(inner, _) => {
+            find_table(inner, name, seen)
+        }
+        _ => None,
+    })
+}
+
+/// The scenes under the nearest folder `scenes`, with their titles.
+fn scenes() -> Result<(), Failure> {
+    let here =
+        std::env::current_dir().map_err(|error| Failure::Run(format!("cannot tell where I am: {error}")))?;
+    let Some(root) = here.ancestors().find(|folder| folder.join("scenes").is_dir()) else {
+        return Err(Failure::Usage("there is no folder `scenes` here or above".into()));
+    };
+    let mut files = Vec::new();
+    find_scenes(&root.join("scenes"), &mut files);
+    files.sort();
+    let mut table = Table::new(["scene", "title"], &[]);
+    for file in &files {
+        let shown = file.strip_prefix(&here).unwrap_or(file).display().to_string();
+        table.row([
+            shown,
+            scene_source::title(file).unwrap_or_else(|| "(not valid: see phyxel check)".into()),
+        ]);
+    }
+    print(&table.to_string())
+}
+
+fn find_scenes(folder: &Path, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if path.is_dir() {
+            find_scenes(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "toml") {
+            files.push(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lists_name_what_there_is() {
+        assert!(methods().to_string().contains("reference"));
+        let shapes = keys("shape", "shape").to_string();
+        assert!(shapes.contains("half_space") && shapes.contains("torus"), "{shapes}");
+        let materials = keys("material", "key").to_string();
+        assert!(materials.contains("youngs_modulus") && materials.contains("required"), "{materials}");
+        assert!(formats().to_string().contains("checkpoint"));
+        assert!(find_table(&ROOT, "no such table", &mut Vec::new()).is_none());
+    }
+}

@@ -1,0 +1,185 @@
+//! `phyxel render`: pictures and animations of a result.
+
+mod coloring;
+mod selection;
+mod stage;
+
+use super::print;
+use crate::failure::{Failure, warn};
+use crate::render::{CameraOptions, Picture, Quality, contact_sheet, write_gif};
+use crate::{scene_source, threads};
+use clap::ValueEnum;
+use coloring::{Coloring, parse_range};
+use phyxel_io::results::{ParticleTable, ResultFolder, RunInfo};
+use selection::Selection;
+use stage::Theatre;
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "\
+Examples:
+  phyxel render out/clay -o clay.png                       the last frame
+  phyxel render out/clay -o clay.png --frame 12 --color-by stress
+  phyxel render out/clay -o clay.gif --every 2 --size 640x480
+  phyxel render out/clay -o clay.png --sheet 9 --camera azimuth=60,elevation=10";
+
+/// Draws a result as a picture, a contact sheet or an animation; needs no graphics card.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The result folder.
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// What to write: a PNG or a GIF file, by its ending.
+    #[arg(short, long, value_name = "OUT.png|OUT.gif")]
+    output: PathBuf,
+    /// One frame; the last by default.
+    #[arg(long, value_name = "N", conflicts_with_all = ["every", "sheet"])]
+    frame: Option<usize>,
+    /// Every Nth frame, for animations.
+    #[arg(long, value_name = "N", conflicts_with = "sheet", value_parser = clap::value_parser!(u32).range(1..))]
+    every: Option<u32>,
+    /// N moments of the run on one page.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=400))]
+    sheet: Option<u32>,
+    /// A column of the frames, or `body`.
+    #[arg(long, value_name = "COLUMN", default_value = "body")]
+    color_by: String,
+    /// Values at the ends of the colours; what occurs by default.
+    #[arg(long, value_name = "MIN:MAX", value_parser = parse_range, allow_hyphen_values = true)]
+    range: Option<[f32; 2]>,
+    /// Which positions of the particles are drawn.
+    #[arg(long, value_enum, default_value_t = Space::World)]
+    space: Space,
+    /// Size in pixels; of one picture on a sheet.
+    #[arg(long, value_name = "WxH", value_parser = parse_size)]
+    size: Option<(usize, usize)>,
+    /// The view: azimuth, elevation, zoom, fov [degrees], distance [m], target=x:y:z [m]; the rest is chosen.
+    #[arg(long, value_name = "KEY=VALUE,...", allow_hyphen_values = true)]
+    camera: Option<CameraOptions>,
+    /// draft, standard or fine.
+    #[arg(long, value_name = "QUALITY", default_value = "standard")]
+    quality: Quality,
+    /// Threads; all cores by default.
+    #[arg(long, value_name = "N", value_parser = threads::parse_threads)]
+    threads: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Space {
+    /// Where they are.
+    World,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Png,
+    Gif,
+}
+
+const STILL_SIZE: (usize, usize) = (1280, 960);
+const SMALL_SIZE: (usize, usize) = (480, 360);
+/// Share of the width, about the middle, that the legend at the right leaves free.
+const CLEAR_OF_LEGEND: f32 = 0.74;
+const MOST_PIXELS: usize = 16384;
+
+fn parse_size(text: &str) -> Result<(usize, usize), String> {
+    let expected = || format!("a size such as 640x480 is expected, each side from 16 to {MOST_PIXELS}");
+    let (width, height) = text.split_once(['x', 'X', '×']).ok_or_else(expected)?;
+    let side = |text: &str| text.trim().parse().ok().filter(|side| (16..=MOST_PIXELS).contains(side));
+    side(width).zip(side(height)).ok_or_else(expected)
+}
+
+fn format_of(path: &Path) -> Result<Format, Failure> {
+    let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+    match extension.as_deref() {
+        Some("png") => Ok(Format::Png),
+        Some("gif") => Ok(Format::Gif),
+        _ => Err(Failure::Usage(format!("{}: the file must end in .png or .gif", path.display()))),
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let format = format_of(&args.output)?;
+    let selection =
+        Selection::from_args(format, args.frame, args.every, args.sheet).map_err(Failure::Usage)?;
+    let folder = ResultFolder::open(&args.folder)?;
+    let info = folder.run_info()?;
+    let numbers = selection.pick(&folder.frame_numbers()?).map_err(Failure::Usage)?;
+    threads::with_threads(args.threads, || {
+        let tables =
+            numbers.iter().map(|&number| folder.read_frame(number)).collect::<Result<Vec<_>, _>>()?;
+        let coloring = Coloring::new(&args.color_by, args.range, &tables).map_err(Failure::Usage)?;
+        let size = args.size.unwrap_or(if selection == Selection::One(args.frame) {
+            STILL_SIZE
+        } else {
+            SMALL_SIZE
+        });
+        let obstacles = scene_source::load_obstacles(&folder.scene_path()).unwrap_or_else(|_| {
+            warn("the obstacles are left out: the scene of this result cannot be read by this version");
+            Vec::new()
+        });
+        let camera = args.camera.unwrap_or_default();
+        let clear_share = if coloring.legend().is_some() { CLEAR_OF_LEGEND } else { 1.0 };
+        let aspect = clear_share * size.0 as f32 / size.1 as f32;
+        let theatre = Theatre::new(&tables, obstacles, &camera, aspect);
+        let pictures = tables.iter().map(|table| {
+            let mut stage = theatre.stage(table, &coloring);
+            let is_sheet = matches!(selection, Selection::Sheet(_));
+            stage.title = (!is_sheet).then(|| info.title.clone());
+            stage.caption = (!is_sheet).then(|| time_label(table));
+            crate::render::render(&stage, size.0, size.1, args.quality)
+        });
+        let pictures: Vec<Picture> = pictures.collect();
+        write(args, selection, &info, &tables, &pictures)?;
+        print(&format!("{}\n", args.output.display()))
+    })
+}
+
+fn time_label(table: &ParticleTable) -> String {
+    format!("t = {:.3} s", table.time)
+}
+
+fn write(
+    args: &Args,
+    selection: Selection,
+    info: &RunInfo,
+    tables: &[ParticleTable],
+    pictures: &[Picture],
+) -> Result<(), Failure> {
+    let path = &args.output;
+    let failed = |error: String| Failure::Run(format!("cannot write {}: {error}", path.display()));
+    match (selection, pictures) {
+        (Selection::Every(every), pictures) => {
+            let rate = info.frame_rate / every as f64;
+            write_gif(path, pictures, rate).map_err(|error| failed(error.to_string()))
+        }
+        (Selection::Sheet(_), pictures) => {
+            let labels: Vec<String> = tables.iter().map(time_label).collect();
+            let n_columns = (pictures.len() as f64).sqrt().ceil() as usize;
+            contact_sheet(pictures, &labels, n_columns)
+                .write_png(path)
+                .map_err(|error| failed(error.to_string()))
+        }
+        (Selection::One(_), [picture, ..]) => {
+            picture.write_png(path).map_err(|error| failed(error.to_string()))
+        }
+        (Selection::One(_), []) => Err(failed("there is no frame".into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_endings_are_checked() {
+        assert_eq!(parse_size("640x480"), Ok((640, 480)));
+        for bad in ["640", "0x480", "640x", "-3x5", "99999x99999", "axb"] {
+            assert!(parse_size(bad).is_err(), "{bad}");
+        }
+        assert_eq!(format_of(Path::new("a/B.PNG")).unwrap(), Format::Png);
+        assert!(format_of(Path::new("a.jpg")).is_err() && format_of(Path::new("png")).is_err());
+    }
+}

@@ -1,0 +1,167 @@
+//! What is seen: particles, obstacles where they are at that time, one camera for all frames.
+
+use super::coloring::Coloring;
+use crate::render::{Bounds, Camera, CameraOptions, Color, Mesh, Plane, Sphere, Stage};
+use phyxel::contact::{Obstacle, Pose};
+use phyxel::geometry::Shape;
+use phyxel::math::{Vec3, glam};
+use phyxel_io::results::ParticleTable;
+
+/// Segments around a round obstacle.
+const RESOLUTION: usize = 64;
+/// Obstacles up to this many times as large as what moves are in the view as a whole.
+const LARGEST_OBSTACLE: f32 = 2.0;
+/// A half-space is a floor if its normal is this vertical.
+const UPRIGHT: f64 = 0.9999;
+
+/// What all pictures have in common.
+pub(super) struct Theatre {
+    camera: Camera,
+    obstacles: Vec<Scenery>,
+    /// A point in the middle, to draw infinite planes around.
+    middle: Vec3,
+}
+
+/// An obstacle and what is drawn of it.
+struct Scenery {
+    obstacle: Obstacle,
+    /// Its surface at time 0; none for half-spaces and for what encloses the bodies.
+    surface: Option<(Vec<Vec3>, Vec<[u32; 3]>)>,
+}
+
+impl Theatre {
+    /// A view of all particles in all frames.
+    pub(super) fn new(
+        tables: &[ParticleTable],
+        obstacles: Vec<Obstacle>,
+        options: &CameraOptions,
+        aspect: f32,
+    ) -> Self {
+        let mut bounds = Bounds::EMPTY;
+        for table in tables {
+            for (position, radius) in table.position.iter().zip(&table.radius) {
+                bounds.include(glam::Vec3::from_array(*position), *radius);
+            }
+        }
+        let obstacles: Vec<Scenery> = obstacles.into_iter().map(Scenery::new).collect();
+        let extent = bounds.size().length();
+        for scenery in &obstacles {
+            let mut own = Bounds::EMPTY;
+            for time in tables.iter().map(|table| table.time) {
+                scenery.places(time).for_each(|place| own.include(place, 0.0));
+            }
+            if own.size().length() < LARGEST_OBSTACLE * extent {
+                bounds = bounds.union(own);
+            }
+        }
+        let middle = if bounds.is_empty() { Vec3::ZERO } else { bounds.center().as_dvec3() };
+        Self { camera: Camera::framing(&bounds, options, aspect), obstacles, middle }
+    }
+
+    /// One frame.
+    pub(super) fn stage(&self, table: &ParticleTable, coloring: &Coloring) -> Stage {
+        let mut stage = Stage::new(self.camera);
+        let places = table.position.iter().zip(&table.radius).zip(coloring.colors(table));
+        stage.spheres = places
+            .map(|((position, radius), color)| Sphere {
+                center: glam::Vec3::from_array(*position),
+                radius: *radius,
+                color,
+            })
+            .collect();
+        for scenery in &self.obstacles {
+            self.place(scenery, table.time, &mut stage);
+        }
+        stage.color_bar = coloring.legend();
+        stage
+    }
+
+    fn place(&self, scenery: &Scenery, time: f64, stage: &mut Stage) {
+        if let Some((_, triangles)) = &scenery.surface {
+            stage.meshes.push(Mesh {
+                vertices: scenery.places(time).collect(),
+                triangles: triangles.clone(),
+                normals: Vec::new(),
+                color: Color::OBSTACLE,
+            });
+        } else if matches!(scenery.obstacle.shape.shape, Shape::HalfSpace { .. }) {
+            let (point, normal) = scenery.plane(time, self.middle);
+            if normal.y > UPRIGHT && stage.ground.is_none() {
+                stage.ground = Some(point.y as f32);
+            } else {
+                stage.planes.push(Plane {
+                    point: point.as_vec3(),
+                    normal: normal.as_vec3(),
+                    color: Color::OBSTACLE,
+                });
+            }
+        }
+    }
+}
+
+impl Scenery {
+    fn new(obstacle: Obstacle) -> Self {
+        let mesh = if obstacle.inside { None } else { obstacle.shape.triangulate(RESOLUTION).ok() };
+        let surface = mesh.map(|mesh| (mesh.vertices().to_vec(), mesh.triangles().to_vec()));
+        Self { obstacle, surface }
+    }
+
+    fn pose(&self, time: f64) -> Pose {
+        self.obstacle.motion.pose(time, self.obstacle.shape.placement.position)
+    }
+
+    /// Vertices of the surface at a time.
+    fn places(&self, time: f64) -> impl Iterator<Item = glam::Vec3> {
+        let pose = self.pose(time);
+        self.surface.iter().flat_map(|surface| &surface.0).map(move |vertex| pose.apply(*vertex).as_vec3())
+    }
+
+    /// The point of a plane that is nearest to `middle`, and its normal.
+    fn plane(&self, time: f64, middle: Vec3) -> (Vec3, Vec3) {
+        let pose = self.pose(time);
+        let at_start = pose.undo(middle);
+        let (distance, normal) = self.obstacle.shape.signed_distance_and_normal(at_start);
+        (pose.apply(at_start - normal * distance), pose.rotation * normal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use phyxel::contact::{Ease, Keyframe, Motion};
+    use phyxel::math::vec3;
+
+    fn table(time: f64) -> ParticleTable {
+        ParticleTable {
+            time,
+            position: vec![[0.0, 1.0, 0.0], [1.0, 2.0, 0.0]],
+            id: vec![0, 1],
+            body: vec![0, 1],
+            radius: vec![0.1, 0.1],
+            columns: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn floors_are_ground_slopes_are_planes_and_other_obstacles_move() {
+        let half_space = |normal| Shape::HalfSpace { normal, offset: 0.25 }.into();
+        let floor = Obstacle::new("floor", half_space(Vec3::Y));
+        let slope = Obstacle::new("slope", half_space(vec3(1.0, 1.0, 0.0).normalize()));
+        let mut ball = Obstacle::new("ball", Shape::Sphere { radius: 0.5 }.into());
+        let key = Keyframe { time: 1.0, translation: vec3(0.0, 3.0, 0.0), rotation: Vec3::ZERO };
+        ball.motion = Motion::try_new(vec![Keyframe::default(), key], Ease::Linear).unwrap();
+        let mut room = Obstacle::new("room", Shape::Box { size: Vec3::splat(9.0) }.into());
+        room.inside = true;
+        let tables = [table(0.0), table(1.0)];
+        let theatre = Theatre::new(&tables, vec![floor, slope, ball, room], &CameraOptions::default(), 1.0);
+        let stage = theatre.stage(&tables[1], &Coloring::Body);
+        assert_eq!(stage.ground, Some(0.25));
+        assert_eq!(stage.planes.len(), 1);
+        assert!((stage.planes[0].point.dot(stage.planes[0].normal) - 0.25).abs() < 1e-6);
+        assert_eq!((stage.meshes.len(), stage.spheres.len()), (1, 2));
+        let lowest = stage.meshes[0].vertices.iter().map(|vertex| vertex.y).fold(f32::INFINITY, f32::min);
+        assert!((lowest - 2.5).abs() < 1e-3, "{lowest}");
+        let start = theatre.stage(&tables[0], &Coloring::Body);
+        assert_eq!(start.camera.eye, stage.camera.eye);
+    }
+}

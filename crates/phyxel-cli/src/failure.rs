@@ -1,0 +1,159 @@
+//! How a command can end other than well, what it says then, and the exit codes.
+
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, NamedSource, SourceSpan};
+use phyxel_io::results::ResultError;
+use phyxel_io::scene::SceneError;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+/// Exit code of a run that was stopped by Ctrl-C, as shells have it.
+pub(crate) const INTERRUPTED: u8 = 130;
+const RUN_FAILED: u8 = 1;
+const BAD_INPUT: u8 = 2;
+
+/// Why a command did not end well.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The scene is wrong; nothing was written.
+    Scene(Box<SceneError>),
+    /// The arguments are wrong; nothing was written.
+    Usage(String),
+    /// It could not go on.
+    Run(String),
+    /// The user stopped it.
+    Interrupted(String),
+}
+
+impl From<SceneError> for Failure {
+    fn from(error: SceneError) -> Self {
+        Self::Scene(Box::new(error))
+    }
+}
+
+impl From<ResultError> for Failure {
+    fn from(error: ResultError) -> Self {
+        let text = error.to_string();
+        match error {
+            ResultError::Exists(folder) => Self::Usage(format!(
+                "{text}\n  go on with it:  phyxel resume {0}\n  replace it:     add --force\n  keep it:        choose another folder with -o",
+                folder.display()
+            )),
+            ResultError::NotAResult(_) => Self::Usage(text),
+            ResultError::NoCheckpoint(_) => {
+                Self::Run(format!("{text}\n  start anew:  phyxel run SCENE --force"))
+            }
+            _ => Self::Run(text),
+        }
+    }
+}
+
+impl Failure {
+    /// Says what happened, on stderr, and gives the exit code.
+    pub(crate) fn report(&self) -> ExitCode {
+        let code = match self {
+            Self::Scene(error) => {
+                eprint!("{}", scene_report(error, has_color()));
+                BAD_INPUT
+            }
+            Self::Usage(text) => {
+                eprintln!("{} {text}", label());
+                BAD_INPUT
+            }
+            Self::Run(text) => {
+                eprintln!("{} {text}", label());
+                RUN_FAILED
+            }
+            Self::Interrupted(text) => {
+                eprintln!("{text}");
+                INTERRUPTED
+            }
+        };
+        ExitCode::from(code)
+    }
+}
+
+/// Prints a doubt on stderr.
+pub(crate) fn warn(text: &str) {
+    let word = if has_color() { "\x1b[33;1mwarning:\x1b[0m" } else { "warning:" };
+    eprintln!("{word} {text}");
+}
+
+fn label() -> &'static str {
+    if has_color() { "\x1b[31;1merror:\x1b[0m" } else { "error:" }
+}
+
+/// Colour only on terminals, and never against <https://no-color.org>.
+fn has_color() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// One mistake in a scene, as miette wants it.
+#[derive(Debug, thiserror::Error, Diagnostic)]
+#[error("{message}")]
+struct SceneProblem {
+    message: String,
+    #[source_code]
+    source_code: NamedSource<String>,
+    #[label("here")]
+    span: SourceSpan,
+    #[help]
+    help: Option<String>,
+}
+
+/// All problems of a scene with their lines.
+fn scene_report(error: &SceneError, color: bool) -> String {
+    let theme = if color { GraphicalTheme::unicode() } else { GraphicalTheme::none() };
+    let handler = GraphicalReportHandler::new_themed(theme).with_links(false).with_width(100);
+    let mut text = String::new();
+    for problem in &error.problems {
+        let end = problem.span.end.min(error.source_text.len());
+        let start = problem.span.start.min(end);
+        let shown = SceneProblem {
+            message: problem.message.clone(),
+            source_code: NamedSource::new(&error.source_name, error.source_text.clone()),
+            span: (start, end - start).into(),
+            help: problem.help.clone(),
+        };
+        if handler.render_report(&mut text, &shown).is_err() {
+            // the plain form has all that matters
+            return error.to_string();
+        }
+    }
+    let n_problems = error.problems.len();
+    if n_problems > 1 {
+        text += &format!("{n_problems} problems in {}\n", error.source_name);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use phyxel_io::scene::Problem;
+
+    #[test]
+    fn every_problem_is_shown_with_file_line_column_and_help() {
+        let text = "a = 1\nlong_key = \"é\"\n";
+        let problems = vec![
+            Problem::new(0..1, "first is wrong").with_help("do better"),
+            Problem::new(6..14, "second is wrong"),
+        ];
+        let report = scene_report(&SceneError::new("bar.toml", text, problems), false);
+        for word in
+            ["bar.toml:1:1", "first is wrong", "do better", "bar.toml:2:1", "second is wrong", "2 problems"]
+        {
+            assert!(report.contains(word), "{word} is missing in\n{report}");
+        }
+        assert!(report.contains('^'), "no caret in\n{report}");
+        assert!(!report.contains('\x1b'));
+    }
+
+    #[test]
+    fn spans_beyond_the_text_are_survived() {
+        let error =
+            SceneError::new("bar.toml", "é", vec![Problem::new(7..99, "wrong"), Problem::new(1..1, "odd")]);
+        assert!(scene_report(&error, true).contains("wrong"));
+        let empty = SceneError::new("bar.toml", "", vec![Problem::new(0..0, "empty")]);
+        assert!(scene_report(&empty, false).contains("empty"));
+    }
+}

@@ -1,0 +1,23 @@
+//! Ctrl-C: the first asks for an orderly end after the current frame, the second ends at once.
+
+use crate::failure::{Failure, INTERRUPTED};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+static N_REQUESTS: AtomicUsize = AtomicUsize::new(0);
+
+/// Listens from now on.
+pub(crate) fn listen() -> Result<(), Failure> {
+    let handler = || {
+        if N_REQUESTS.fetch_add(1, Ordering::SeqCst) == 0 {
+            eprintln!("\nstopping after this frame; Ctrl-C again quits at once");
+        } else {
+            std::process::exit(i32::from(INTERRUPTED));
+        }
+    };
+    ctrlc::set_handler(handler).map_err(|error| Failure::Run(format!("cannot listen to Ctrl-C: {error}")))
+}
+
+/// Whether an end was asked for.
+pub(crate) fn requested() -> bool {
+    N_REQUESTS.load(Ordering::SeqCst) > 0
+}

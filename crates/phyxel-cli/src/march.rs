@@ -1,0 +1,154 @@
+//! The march through the frames that `run` and `resume` share.
+
+use crate::progress::{FrameNews, Progress, Verbosity};
+use crate::{clock, interrupt, memory};
+use phyxel::world::{World, WorldError};
+use phyxel_io::results::{Recorder, ResultError, Snapshot, Status, Tally};
+
+/// What is to be computed and written.
+pub(crate) struct Plan {
+    /// The first frame to compute; 0 writes the start, too.
+    pub(crate) first_frame: usize,
+    /// The last frame.
+    pub(crate) last_frame: usize,
+    /// [1/s]
+    pub(crate) frame_rate: f64,
+    /// Columns of the frames.
+    pub(crate) columns: Vec<String>,
+    /// Frames between checkpoints.
+    pub(crate) checkpoint_every: usize,
+    /// What earlier parts of the run took.
+    pub(crate) earlier: Tally,
+    /// What is shown.
+    pub(crate) verbosity: Verbosity,
+}
+
+/// How a march ended.
+pub(crate) enum Outcome {
+    /// All frames are there.
+    Done,
+    /// The user stopped it after this frame.
+    Interrupted(usize),
+    /// It could not go on.
+    Failed(Box<WorldError>),
+}
+
+/// What a march leaves.
+pub(crate) struct Report {
+    /// How it ended.
+    pub(crate) outcome: Outcome,
+    /// What this part of the run took.
+    pub(crate) tally: Tally,
+    /// Seconds of writing in the background.
+    pub(crate) writing: f64,
+}
+
+struct March<'a> {
+    plan: &'a Plan,
+    world: &'a mut World,
+    recorder: Recorder,
+    start: f64,
+    tally: Tally,
+    /// Seconds of making frames and waiting for the disk.
+    snapshots: f64,
+    waiting: f64,
+}
+
+/// Computes and records the frames of a plan.
+///
+/// # Errors
+/// When results cannot be written.
+pub(crate) fn march(plan: &Plan, world: &mut World, recorder: Recorder) -> Result<Report, ResultError> {
+    let start = clock::seconds();
+    let tally = Tally::default();
+    let mut march = March { plan, world, recorder, start, tally, snapshots: 0.0, waiting: 0.0 };
+    let progress = Progress::new(plan.first_frame, plan.last_frame, plan.verbosity);
+    let outcome = march.all_frames(&progress);
+    progress.finish();
+    let outcome = outcome?;
+    let status = match &outcome {
+        Outcome::Done => Status::Done,
+        Outcome::Interrupted(_) => Status::Interrupted,
+        Outcome::Failed(error) => Status::Failed(error.to_string()),
+    };
+    march.close_tally();
+    let total = march.tally.after(&plan.earlier);
+    let writing = march.recorder.finish(status, total)?;
+    Ok(Report { outcome, tally: march.tally, writing })
+}
+
+impl March<'_> {
+    fn all_frames(&mut self, progress: &Progress) -> Result<Outcome, ResultError> {
+        let plan = self.plan;
+        if plan.first_frame == 0 {
+            self.record(0)?;
+            self.checkpoint(0)?;
+        }
+        let mut last = plan.first_frame.saturating_sub(1);
+        for frame in plan.first_frame.max(1)..=plan.last_frame {
+            if interrupt::requested() {
+                return Ok(Outcome::Interrupted(last));
+            }
+            let start = clock::seconds();
+            if let Err(error) = self.world.advance_to(frame as f64 / plan.frame_rate) {
+                return Ok(Outcome::Failed(Box::new(error)));
+            }
+            let news = self.record(frame)?;
+            let is_last = frame == plan.last_frame;
+            let is_stopped = interrupt::requested();
+            if is_last || is_stopped || frame % plan.checkpoint_every.max(1) == 0 {
+                self.checkpoint(frame)?;
+            }
+            progress.frame(FrameNews { seconds: clock::seconds() - start, ..news });
+            if is_stopped && !is_last {
+                return Ok(Outcome::Interrupted(frame));
+            }
+            last = frame;
+        }
+        Ok(Outcome::Done)
+    }
+
+    fn record(&mut self, frame: usize) -> Result<FrameNews, ResultError> {
+        let start = clock::seconds();
+        let snapshot = self.world.frame(&self.plan.columns);
+        let ledger = self.world.ledger();
+        let news = FrameNews {
+            frame,
+            time: ledger.time,
+            seconds: 0.0,
+            n_particles: ledger.n_particles,
+            n_steps: ledger.n_steps,
+            time_step: ledger.time_step,
+            reason: ledger.time_step_reason,
+        };
+        self.tally.n_steps += ledger.n_steps as u64;
+        self.tally.particle_steps += (ledger.n_steps * ledger.n_particles) as u64;
+        self.snapshots += clock::seconds() - start;
+        self.close_tally();
+        let total = self.tally.after(&self.plan.earlier);
+        let start = clock::seconds();
+        self.recorder.frame(frame, snapshot, ledger, total)?;
+        self.waiting += clock::seconds() - start;
+        Ok(news)
+    }
+
+    fn checkpoint(&mut self, frame: usize) -> Result<(), ResultError> {
+        let start = clock::seconds();
+        let snapshot = Snapshot::take(self.world);
+        self.snapshots += clock::seconds() - start;
+        let start = clock::seconds();
+        self.recorder.checkpoint(frame, snapshot)?;
+        self.waiting += clock::seconds() - start;
+        Ok(())
+    }
+
+    /// Brings the tally up to now.
+    fn close_tally(&mut self) {
+        let stages =
+            self.world.timings().stages().iter().map(|(name, seconds)| ((*name).to_owned(), *seconds));
+        let own = [("frames and ledger", self.snapshots), ("waiting for the disk", self.waiting)];
+        self.tally.stages = stages.chain(own.map(|(name, seconds)| (name.to_owned(), seconds))).collect();
+        self.tally.wall_seconds = clock::seconds() - self.start;
+        self.tally.peak_memory = memory::peak();
+    }
+}

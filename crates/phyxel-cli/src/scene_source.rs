@@ -1,0 +1,161 @@
+//! From a scene file to something that can be run: here the scene front end meets the engine's catalogue of methods.
+
+use crate::clock;
+use crate::failure::Failure;
+use phyxel::contact::Obstacle;
+use phyxel::methods::CATALOGUE;
+use phyxel::world::World;
+use phyxel_io::results::{BodyInfo, BundledScene, ContentDigest, bundle_meshes};
+use phyxel_io::scene::description::{Resolution, Sampling, Scene, Varying};
+use phyxel_io::scene::{ParseOptions, SceneFile, WorldOptions, apply_overrides};
+use std::path::{Path, PathBuf};
+
+/// A scene that can be run.
+pub(crate) struct SceneSource {
+    /// Of the scene, or its file's name.
+    pub(crate) title: String,
+    /// What the file says.
+    pub(crate) scene: Scene,
+    /// The text as run, overrides applied, meshes named by content.
+    pub(crate) bundle: BundledScene,
+    /// The bodies, with their particles counted.
+    pub(crate) bodies: Vec<BodyInfo>,
+    /// At time 0.
+    pub(crate) world: World,
+}
+
+impl SceneSource {
+    /// Digest of the scene as run.
+    pub(crate) fn digest(&self) -> ContentDigest {
+        ContentDigest::of(self.bundle.text.as_bytes())
+    }
+
+    /// Keys of the methods, each once.
+    pub(crate) fn methods(&self) -> Vec<String> {
+        let mut methods: Vec<String> = Vec::new();
+        for body in &self.bodies {
+            if !methods.contains(&body.method) {
+                methods.push(body.method.clone());
+            }
+        }
+        methods
+    }
+}
+
+/// Reads a scene file, applies overrides and builds the world.
+pub(crate) fn load(path: &Path, overrides: &[(String, String)]) -> Result<SceneSource, Failure> {
+    let name = path.display().to_string();
+    let bytes =
+        std::fs::read(path).map_err(|error| Failure::Usage(format!("cannot read {name}: {error}")))?;
+    if std::str::from_utf8(&bytes).is_err() {
+        // says so, with the place
+        parse_bytes(&bytes, &name)?;
+    }
+    let text = apply_overrides(&String::from_utf8_lossy(&bytes), &name, overrides)?;
+    let file = parse_bytes(text.as_bytes(), &name)?;
+    let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
+    let options = WorldOptions { clock: Some(clock::seconds), ..WorldOptions::default() };
+    let world = file.build_world(&folder, &options)?;
+    let title = file.scene.title.clone().unwrap_or_else(|| scene_name(path));
+    let bundle = bundle_meshes(&text, &folder);
+    Ok(SceneSource { title, bodies: body_infos(&file.scene, &world), scene: file.scene, bundle, world })
+}
+
+/// The obstacles of a scene, for drawing.
+pub(crate) fn load_obstacles(path: &Path) -> Result<Vec<Obstacle>, Failure> {
+    let name = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|error| Failure::Run(format!("cannot read {name}: {error}")))?;
+    let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
+    Ok(parse_bytes(&bytes, &name)?.obstacles(&folder)?)
+}
+
+/// The title of a scene file, if it is valid.
+pub(crate) fn title(path: &Path) -> Option<String> {
+    let file = parse_bytes(&std::fs::read(path).ok()?, "scene").ok()?;
+    Some(file.scene.title.unwrap_or_default())
+}
+
+/// Name of a scene: its file's, without the ending.
+pub(crate) fn scene_name(path: &Path) -> String {
+    path.file_stem().map_or_else(|| "scene".into(), |stem| stem.to_string_lossy().into_owned())
+}
+
+/// The key of each method and whether it is built.
+pub(crate) fn methods() -> Vec<(&'static str, bool)> {
+    CATALOGUE.iter().map(|entry| (entry.key, entry.default_factory.is_some())).collect()
+}
+
+fn parse_bytes(bytes: &[u8], name: &str) -> Result<SceneFile, Failure> {
+    Ok(SceneFile::parse_bytes(bytes, name, &ParseOptions { methods: &methods(), columns: None })?)
+}
+
+fn body_infos(scene: &Scene, world: &World) -> Vec<BodyInfo> {
+    let mut n_particles = vec![0usize; scene.bodies.len()];
+    for &body in world.particles().flat_map(|particles| &particles.body) {
+        if let Some(count) = n_particles.get_mut(body as usize) {
+            *count += 1;
+        }
+    }
+    let info = |(body, n_particles): (&phyxel_io::scene::description::Body, usize)| BodyInfo {
+        name: body.name.clone(),
+        method: body.method.clone(),
+        material: scene.materials[body.material].name.clone(),
+        n_particles,
+    };
+    scene.bodies.iter().zip(n_particles).map(info).collect()
+}
+
+/// A parameter in words.
+pub(crate) fn describe(varying: &Varying, unit: &str) -> String {
+    match varying {
+        Varying::Uniform(value) => format!("{} {unit}", number(*value)),
+        Varying::Along { from, to, .. } => format!("{} to {} {unit}", number(*from), number(*to)),
+        Varying::Inside { value, outside, .. } => {
+            format!("{} or {} {unit}", number(*value), number(*outside))
+        }
+    }
+    .trim_end()
+    .to_owned()
+}
+
+/// How a body is filled, in words.
+pub(crate) fn describe_fill(resolution: &Resolution, sampling: Sampling) -> String {
+    let sampling = match sampling {
+        Sampling::Lattice => "lattice",
+        Sampling::Jittered => "jittered",
+        Sampling::Relaxed => "relaxed",
+    };
+    match resolution {
+        Resolution::Spacing(spacing) => format!("{} m, {sampling}", number(*spacing)),
+        Resolution::Particles(_) => format!("by count, {sampling}"),
+        Resolution::SpacingAlong { from, to, .. } => {
+            format!("{} to {} m, {sampling}", number(*from), number(*to))
+        }
+    }
+}
+
+/// A number in four digits, as short as it reads.
+pub(crate) fn number(value: f64) -> String {
+    let size = value.abs();
+    if size == 0.0 || !value.is_finite() {
+        return format!("{value}");
+    }
+    if !(1e-3..1e6).contains(&size) {
+        return format!("{value:.3e}");
+    }
+    let decimals = (3.0 - size.log10().floor()).max(0.0) as usize;
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        let shown: Vec<String> =
+            [0.0, 1.0 / 30.0, 1000.0, 0.04, -12.5, 2e5, 2.5e6, 1.2345e-5].map(number).to_vec();
+        assert_eq!(shown, ["0", "0.03333", "1000", "0.04", "-12.5", "200000", "2.500e6", "1.234e-5"]);
+    }
+}

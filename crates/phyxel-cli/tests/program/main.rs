@@ -1,0 +1,8 @@
+//! End to end: the built program on real scenes, its files read back.
+
+mod arguments;
+mod pictures;
+mod results;
+mod resuming;
+mod support;
+mod trouble;

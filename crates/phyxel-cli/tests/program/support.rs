@@ -1,0 +1,122 @@
+//! Folders, scenes and the program.
+
+use phyxel_io::results::{ResultFolder, RunInfo};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A folder of a test's own, removed at its end.
+pub(crate) struct Workplace(PathBuf);
+
+impl Workplace {
+    /// A new folder with a scene in it.
+    pub(crate) fn new(scene: &str) -> Self {
+        static N_MADE: AtomicUsize = AtomicUsize::new(0);
+        let number = N_MADE.fetch_add(1, Ordering::SeqCst);
+        let path = std::env::temp_dir().join(format!("phyxel_program_{}_{number}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        std::fs::write(path.join("scene.toml"), scene).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_phyxel"));
+        command.args(arguments).current_dir(&self.0).stdin(Stdio::null());
+        command
+    }
+
+    pub(crate) fn phyxel(&self, arguments: &[&str]) -> Ended {
+        Ended::from(self.command(arguments).output().unwrap())
+    }
+
+    /// Runs and expects all to go well.
+    pub(crate) fn succeed(&self, arguments: &[&str]) -> Ended {
+        let ended = self.phyxel(arguments);
+        assert_eq!(ended.code, Some(0), "{arguments:?}: {}", ended.stderr);
+        ended
+    }
+
+    pub(crate) fn info(&self, folder: &str) -> RunInfo {
+        ResultFolder::open(&self.path(folder)).unwrap().run_info().unwrap()
+    }
+}
+
+impl Drop for Workplace {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What a program leaves.
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl From<Output> for Ended {
+    fn from(output: Output) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let ended =
+            Self { code: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) };
+        assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
+        ended
+    }
+}
+
+/// Every frame and the ledger: what must have the same bytes.
+pub(crate) fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut contents = BTreeMap::from([("ledger".into(), std::fs::read(folder.join("ledger.csv")).unwrap())]);
+    for entry in std::fs::read_dir(folder.join("frames")).unwrap().map(Result::unwrap) {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        contents.insert(name, std::fs::read(entry.path()).unwrap());
+    }
+    contents
+}
+
+/// Fails on the first difference, without printing the bytes.
+pub(crate) fn assert_same_contents(left: &Path, right: &Path) {
+    let (left, right) = (contents(left), contents(right));
+    assert_eq!(left.keys().collect::<Vec<_>>(), right.keys().collect::<Vec<_>>());
+    for (name, bytes) in &left {
+        assert!(*bytes == right[name], "{name} differs");
+    }
+}
+
+/// A soft block with a turn, falling onto a floor, held at no place: contact, friction and viscosity are all at work.
+pub(crate) const BLOCK: &str = r#"
+title = "Block"
+method = "reference"
+duration = "0.4 s"
+frame_rate = 100
+
+[materials.jelly]
+density = 1000
+youngs_modulus = "50 kPa"
+poisson_ratio = 0.3
+viscosity = "2 Pa.s"
+
+[[bodies]]
+name = "block"
+material = "jelly"
+shape.box = { size = [0.5, 0.5, 0.5] }
+rotation = { axis = [0, 0, 1], angle = "10 deg" }
+position = [0, 0.35, 0]
+spacing = "10 cm"
+velocity = [0.5, -2, 0]
+angular_velocity = [0, 1, 0]
+
+[[obstacles]]
+name = "floor"
+shape.half_space = { normal = [0, 1, 0] }
+friction = 0.4
+
+[output]
+columns = ["velocity", "stress"]
+checkpoint_every = 7
+"#;

@@ -1,0 +1,47 @@
+//! A digest of bytes: names meshes, ties a checkpoint to its scene, and finds damage. It is no protection against malice.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// FNV-1a with 128 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContentDigest(pub u128);
+
+const OFFSET_BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+
+impl ContentDigest {
+    /// The digest of some bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(bytes.iter().fold(OFFSET_BASIS, |hash, &byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME)))
+    }
+}
+
+impl fmt::Display for ContentDigest {
+    /// 32 hexadecimal digits.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+impl FromStr for ContentDigest {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        u128::from_str_radix(text, 16).map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Test vectors of the FNV authors.
+    #[test]
+    fn digests_are_those_of_fnv_1a_128() {
+        assert_eq!(ContentDigest::of(b"").to_string(), "6c62272e07bb014262b821756295c58d");
+        assert_eq!(ContentDigest::of(b"a").to_string(), "d228cb696f1a8caf78912b704e4a8964");
+        let digest = ContentDigest::of(b"foobar");
+        assert_eq!(digest.to_string().parse(), Ok(digest));
+    }
+}

@@ -1,0 +1,247 @@
+//! `ledger.csv`: one row of sums per frame, numbers in the shortest form that reads back as the same bits.
+
+use super::ResultError;
+use super::atomic::{Durability, write_atomically};
+use phyxel::math::Vec3;
+use phyxel::world::Ledger;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The columns and values of a row: the one place that says what a ledger has.
+fn cells(ledger: &Ledger) -> Vec<(String, String)> {
+    let mut cells = Vec::new();
+    let mut put = |name: &str, value: String| cells.push((name.to_owned(), value));
+    put("time", number(ledger.time));
+    put("time_step", number(ledger.time_step));
+    put("time_step_reason", quoted(ledger.time_step_reason));
+    put("steps", ledger.n_steps.to_string());
+    put("kinetic_energy", number(ledger.kinetic_energy));
+    put("elastic_energy", ledger.elastic_energy.map_or(String::new(), number));
+    put("gravity_energy", number(ledger.gravity_energy));
+    put("plastic_work", number(ledger.plastic_work));
+    put_vector(&mut cells, "momentum", ledger.momentum);
+    put_vector(&mut cells, "angular_momentum", ledger.angular_momentum);
+    let mut put = |name: &str, value: String| cells.push((name.to_owned(), value));
+    put("volume", number(ledger.volume));
+    put("particles", ledger.n_particles.to_string());
+    put("yielded", ledger.n_yielded.to_string());
+    put("max_speed", number(ledger.max_speed));
+    for (name, force) in &ledger.forces {
+        put_vector(&mut cells, &format!("{name}_force"), *force);
+    }
+    cells.extend(ledger.counters.iter().map(|(name, value)| ((*name).to_owned(), number(*value))));
+    cells
+}
+
+fn put_vector(cells: &mut Vec<(String, String)>, name: &str, vector: Vec3) {
+    let components = ["x", "y", "z"].into_iter().zip(vector.to_array());
+    cells.extend(components.map(|(axis, value)| (format!("{name}_{axis}"), number(value))));
+}
+
+/// Debug, not Display: it writes 1e-300 as such.
+fn number(value: f64) -> String {
+    format!("{value:?}")
+}
+
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+fn joined(cells: impl Iterator<Item = String>) -> String {
+    let mut line = cells.collect::<Vec<_>>().join(",");
+    line.push('\n');
+    line
+}
+
+/// Appends rows to a ledger.
+#[derive(Debug)]
+pub struct LedgerWriter {
+    path: PathBuf,
+    file: File,
+    /// The header, once there is one.
+    header: Option<String>,
+}
+
+impl LedgerWriter {
+    /// Starts an empty ledger; the first row brings the header.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn create(path: &Path) -> Result<Self, ResultError> {
+        let file = File::create(path).map_err(|source| ResultError::io("write", path, source))?;
+        Ok(Self { path: path.to_owned(), file, header: None })
+    }
+
+    /// Cuts a ledger back to its first `n_rows` rows and goes on after them. Gives what is left of it, too.
+    ///
+    /// # Errors
+    /// When there are fewer rows, or the file cannot be read or written.
+    pub fn cut_back(path: &Path, n_rows: usize) -> Result<(Self, LedgerTable), ResultError> {
+        let text = std::fs::read_to_string(path).map_err(|source| ResultError::io("read", path, source))?;
+        // a last line without its end was being written when the run stopped
+        let n_lines = text.matches('\n').count();
+        if n_lines < n_rows + 1 {
+            let problem = format!("{n_rows} rows are expected, {} are there", n_lines.saturating_sub(1));
+            return Err(ResultError::damaged(path, problem));
+        }
+        let kept: String = text.split_inclusive('\n').take(n_rows + 1).collect();
+        let table = LedgerTable::parse(&kept).map_err(|problem| ResultError::damaged(path, problem))?;
+        write_atomically(path, kept.as_bytes(), Durability::Power)?;
+        let opened = OpenOptions::new().append(true).open(path);
+        let file = opened.map_err(|source| ResultError::io("write", path, source))?;
+        let header = kept.split_inclusive('\n').next().map(str::to_owned);
+        Ok((Self { path: path.to_owned(), file, header }, table))
+    }
+
+    /// Adds a row, at once on its way to the disk.
+    ///
+    /// # Errors
+    /// When it cannot be written, or its columns are not those of the rows before.
+    pub fn append(&mut self, ledger: &Ledger) -> Result<(), ResultError> {
+        let cells = cells(ledger);
+        let header = joined(cells.iter().map(|cell| quoted(&cell.0)));
+        let row = joined(cells.into_iter().map(|cell| cell.1));
+        let text = match &self.header {
+            None => format!("{header}{row}"),
+            Some(known) if *known == header => row,
+            Some(_) => {
+                return Err(ResultError::damaged(
+                    &self.path,
+                    "its columns are not those of this version and scene",
+                ));
+            }
+        };
+        self.header = Some(header);
+        self.file.write_all(text.as_bytes()).map_err(|source| ResultError::io("write", &self.path, source))
+    }
+
+    /// Makes sure that all rows survive a loss of power.
+    pub(super) fn sync(&self) -> Result<(), ResultError> {
+        self.file.sync_data().map_err(|source| ResultError::io("write", &self.path, source))
+    }
+}
+
+/// A ledger read back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LedgerTable {
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// One row per frame, cells as written.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl LedgerTable {
+    /// Reads the text of a ledger.
+    ///
+    /// # Errors
+    /// When a row has another number of cells than the header.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut lines = text.lines();
+        let columns = split_line(lines.next().ok_or("it has no header")?);
+        let mut rows = Vec::new();
+        for (index, line) in lines.enumerate() {
+            let row = split_line(line);
+            if row.len() != columns.len() {
+                return Err(format!("row {index} has {} cells, the header {}", row.len(), columns.len()));
+            }
+            rows.push(row);
+        }
+        Ok(Self { columns, rows })
+    }
+
+    /// A column of numbers; empty cells are NaN.
+    pub fn numbers(&self, name: &str) -> Option<Vec<f64>> {
+        let at = self.columns.iter().position(|column| column == name)?;
+        Some(self.rows.iter().map(|row| row[at].parse().unwrap_or(f64::NAN)).collect())
+    }
+}
+
+fn split_line(line: &str) -> Vec<String> {
+    let mut cells = vec![String::new()];
+    let mut is_quoted = false;
+    let mut characters = line.chars().peekable();
+    while let Some(character) = characters.next() {
+        let last = cells.len() - 1;
+        match character {
+            '"' if is_quoted && characters.peek() == Some(&'"') => cells[last].extend(characters.next()),
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => cells.push(String::new()),
+            _ => cells[last].push(character),
+        }
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::folder::tests::TemporaryFolder;
+    use super::*;
+    use phyxel::math::vec3;
+
+    fn ledger(time: f64) -> Ledger {
+        Ledger {
+            time,
+            time_step: 1e-300,
+            time_step_reason: "stiffness",
+            n_steps: 7,
+            kinetic_energy: 0.1 + 0.2,
+            elastic_energy: None,
+            gravity_energy: -1.0,
+            plastic_work: 0.0,
+            momentum: vec3(1.0, 2.0, 3.0),
+            angular_momentum: vec3(4.0, 5.0, 6.0),
+            volume: 1.0 / 3.0,
+            n_particles: 8,
+            n_yielded: 2,
+            max_speed: f64::MAX,
+            forces: vec![("left, \"upper\"".into(), vec3(7.0, 8.0, 9.0))],
+            counters: vec![("solver_iterations", 3.0)],
+        }
+    }
+
+    #[test]
+    fn columns_are_those_of_the_contract_and_numbers_keep_their_bits() {
+        let folder = TemporaryFolder::new("ledger");
+        let path = folder.path().join("ledger.csv");
+        let mut writer = LedgerWriter::create(&path).unwrap();
+        writer.append(&ledger(0.0)).unwrap();
+        writer.append(&ledger(1.0 / 30.0)).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let header = "time,time_step,time_step_reason,steps,kinetic_energy,elastic_energy,gravity_energy,plastic_work,\
+            momentum_x,momentum_y,momentum_z,angular_momentum_x,angular_momentum_y,angular_momentum_z,volume,particles,\
+            yielded,max_speed,\"left, \"\"upper\"\"_force_x\",\"left, \"\"upper\"\"_force_y\",\
+            \"left, \"\"upper\"\"_force_z\",solver_iterations\n";
+        assert!(text.starts_with(header), "{text}");
+        let table = LedgerTable::parse(&text).unwrap();
+        assert_eq!(table.rows.len(), 2);
+        assert_eq!(table.columns[18], "left, \"upper\"_force_x");
+        assert_eq!(table.rows[0][5], "", "no elastic energy is an empty cell");
+        let bits = |name: &str| table.numbers(name).unwrap()[1].to_bits();
+        assert_eq!(bits("time"), (1.0f64 / 30.0).to_bits());
+        assert_eq!(bits("kinetic_energy"), (0.1f64 + 0.2).to_bits());
+        assert_eq!(bits("time_step"), 1e-300f64.to_bits());
+        assert_eq!(bits("max_speed"), f64::MAX.to_bits());
+    }
+
+    #[test]
+    fn cutting_back_drops_later_and_half_written_rows_and_goes_on() {
+        let folder = TemporaryFolder::new("ledger_cut");
+        let path = folder.path().join("ledger.csv");
+        let mut whole = LedgerWriter::create(&path).unwrap();
+        (0..5).for_each(|k| whole.append(&ledger(f64::from(k))).unwrap());
+        let expected = std::fs::read(&path).unwrap();
+        std::fs::write(&path, [&expected[..], b"5.0,0.0"].concat()).unwrap();
+        let (mut writer, table) = LedgerWriter::cut_back(&path, 3).unwrap();
+        assert_eq!(table.numbers("time").unwrap(), [0.0, 1.0, 2.0]);
+        (3..5).for_each(|k| writer.append(&ledger(f64::from(k))).unwrap());
+        assert_eq!(std::fs::read(&path).unwrap(), expected);
+        assert!(LedgerWriter::cut_back(&path, 6).is_err());
+        let other = Ledger { forces: Vec::new(), ..ledger(5.0) };
+        assert!(writer.append(&other).is_err(), "rows of another scene");
+    }
+}

@@ -1,0 +1,74 @@
+//! The result folder of a run: frames, ledger, checkpoints and what is known of the run.
+//!
+//! ```text
+//! DIR/run.json                      RunInfo: version, bodies, status, frame times, timings
+//! DIR/scene.toml                    the scene as it was run
+//! DIR/meshes/DIGEST.EXT             the mesh files that the scene names
+//! DIR/ledger.csv                    one row of sums per frame
+//! DIR/frames/particles_0000.ply     what other programs read
+//! DIR/checkpoint/frame_0000.state   the engine's own state, to go on from
+//! ```
+//! Every file is written aside and renamed; only the ledger grows in place, row by row, and is cut back on resuming.
+
+mod atomic;
+mod checkpoint;
+mod digest;
+mod error;
+mod folder;
+mod ledger;
+mod meshes;
+pub mod ply;
+mod recorder;
+mod run_info;
+
+pub use checkpoint::{CheckpointError, CheckpointHeader, Snapshot};
+pub use digest::ContentDigest;
+pub use error::ResultError;
+pub use folder::{Overwrite, ResultFolder};
+pub use ledger::{LedgerTable, LedgerWriter};
+pub use meshes::{BundledScene, MeshCopy, bundle_meshes};
+pub use ply::{ParticleColumn, ParticleTable, PlyError};
+pub use recorder::Recorder;
+pub use run_info::{BodyInfo, RunInfo, Status, Tally};
+
+/// A file format that the program reads or writes, for lists and documentation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// How its files end.
+    pub extension: &'static str,
+    /// Whether it is read or written, and by what.
+    pub direction: &'static str,
+    /// What is in it.
+    pub about: &'static str,
+}
+
+/// All formats, in the order in which they are listed.
+pub const FORMATS: &[Format] = &[
+    Format { extension: "toml", direction: "read", about: "scenes" },
+    Format { extension: "obj", direction: "read", about: "meshes: Wavefront OBJ" },
+    Format { extension: "stl", direction: "read", about: "meshes: STL, binary and text" },
+    Format { extension: "ply", direction: "read", about: "meshes: PLY, binary and text" },
+    Format { extension: "glb, gltf", direction: "read", about: "meshes: glTF 2" },
+    Format {
+        extension: "ply",
+        direction: "written",
+        about: "frames: particles with their columns, binary little-endian",
+    },
+    Format {
+        extension: "csv",
+        direction: "written",
+        about: "ledger: energy, momentum, forces, one row per frame",
+    },
+    Format {
+        extension: "json",
+        direction: "written",
+        about: "what is known of a run: bodies, frame times, status, timings",
+    },
+    Format {
+        extension: "state",
+        direction: "written and read",
+        about: "checkpoints: the engine's state in full precision",
+    },
+    Format { extension: "png", direction: "written", about: "pictures and contact sheets" },
+    Format { extension: "gif", direction: "written", about: "animations" },
+];

@@ -1,0 +1,365 @@
+//! Frames as binary little-endian PLY files: x y z, id, body, radius, then the asked-for columns.
+//!
+//! A vector column has three properties: `vx vy vz` for the velocity, `NAME_x NAME_y NAME_z` for others. Header comments
+//! hold the time and the units. The reader reads what the writer writes, with properties in any order.
+
+use phyxel::frame::Frame;
+use std::fmt::Write;
+
+/// Particles read from a file, rows as in the file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ParticleTable {
+    /// [s]
+    pub time: f64,
+    /// World positions. [m]
+    pub position: Vec<[f32; 3]>,
+    /// Stable ids.
+    pub id: Vec<u32>,
+    /// Index of the body.
+    pub body: Vec<u32>,
+    /// Half the local spacing. [m]
+    pub radius: Vec<f32>,
+    /// The other columns.
+    pub columns: Vec<ParticleColumn>,
+}
+
+/// A column of a [`ParticleTable`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParticleColumn {
+    /// As asked for in the scene.
+    pub name: String,
+    /// SI unit; empty if the file does not say.
+    pub unit: String,
+    /// 1 for scalars, 3 for vectors.
+    pub n_components: usize,
+    /// Row after row.
+    pub values: Vec<f32>,
+}
+
+/// Why a file cannot be read as a frame.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlyError {
+    /// Not PLY, or not the binary kind.
+    #[error("not a binary little-endian PLY file")]
+    NotPly,
+    /// The header cannot be understood.
+    #[error("PLY header: {0}")]
+    Header(String),
+    /// A property or comment that every frame has is not there.
+    #[error("not a frame of phyxel: there is no {0}")]
+    Missing(&'static str),
+    /// The file ends too early.
+    #[error("the file is cut off: {expected} bytes of particles expected, {found} found")]
+    Truncated {
+        /// What the header announces.
+        expected: usize,
+        /// What is there.
+        found: usize,
+    },
+}
+
+/// Names of the properties of a column.
+fn property_names(name: &str, n_components: usize) -> Vec<String> {
+    match (name, n_components) {
+        ("velocity", 3) => ["vx", "vy", "vz"].map(str::to_owned).to_vec(),
+        (_, 3) => ["x", "y", "z"].map(|axis| format!("{name}_{axis}")).to_vec(),
+        _ => vec![name.to_owned()],
+    }
+}
+
+/// The bytes of a file.
+pub fn encode(frame: &Frame) -> Vec<u8> {
+    let header = header(frame);
+    let n_floats: usize = frame.columns.iter().map(|column| column.n_components).sum();
+    let stride = 4 * (6 + n_floats);
+    let mut bytes = Vec::with_capacity(header.len() + stride * frame.id.len());
+    bytes.extend_from_slice(header.as_bytes());
+    for row in 0..frame.id.len() {
+        frame.position[row].iter().for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
+        bytes.extend_from_slice(&frame.id[row].to_le_bytes());
+        bytes.extend_from_slice(&frame.body[row].to_le_bytes());
+        bytes.extend_from_slice(&frame.radius[row].to_le_bytes());
+        for column in &frame.columns {
+            let n = column.n_components;
+            column.values[row * n..(row + 1) * n]
+                .iter()
+                .for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
+        }
+    }
+    bytes
+}
+
+fn header(frame: &Frame) -> String {
+    let mut text = String::from("ply\nformat binary_little_endian 1.0\n");
+    // writing to a string cannot fail
+    let mut line = |arguments: std::fmt::Arguments<'_>| {
+        let _ = text.write_fmt(arguments);
+        text.push('\n');
+    };
+    line(format_args!("comment phyxel particles, SI units, y up"));
+    line(format_args!("comment time {:?} s", frame.time));
+    for column in &frame.columns {
+        line(format_args!("comment unit {} {}", column.name, column.unit));
+    }
+    line(format_args!("element vertex {}", frame.id.len()));
+    for property in ["float x", "float y", "float z", "int id", "int body", "float radius"] {
+        line(format_args!("property {property}"));
+    }
+    for name in frame.columns.iter().flat_map(|column| property_names(&column.name, column.n_components)) {
+        line(format_args!("property float {name}"));
+    }
+    line(format_args!("end_header"));
+    text
+}
+
+/// What a header says.
+#[derive(Default)]
+struct Header {
+    time: Option<f64>,
+    units: Vec<(String, String)>,
+    n_rows: Option<usize>,
+    properties: Vec<String>,
+    is_integer: Vec<bool>,
+}
+
+const END: &[u8] = b"end_header\n";
+
+/// Reads the bytes of a file.
+///
+/// # Errors
+/// When they are no frame, or not a whole one.
+pub fn decode(bytes: &[u8]) -> Result<ParticleTable, PlyError> {
+    if !bytes.starts_with(b"ply\n") {
+        return Err(PlyError::NotPly);
+    }
+    let end = bytes.windows(END.len()).position(|window| window == END);
+    let end = end.ok_or_else(|| PlyError::Header("it has no end".into()))?;
+    let text = std::str::from_utf8(&bytes[..end]).map_err(|_| PlyError::Header("it is not text".into()))?;
+    let header = parse_header(text)?;
+    let rows = &bytes[end + END.len()..];
+    let n_rows = header.n_rows.ok_or(PlyError::Missing("vertex element"))?;
+    let stride = 4 * header.properties.len();
+    let expected =
+        n_rows.checked_mul(stride).ok_or_else(|| PlyError::Header("it announces too many rows".into()))?;
+    if rows.len() < expected {
+        return Err(PlyError::Truncated { expected, found: rows.len() });
+    }
+    Rows { header: &header, bytes: &rows[..expected], stride }.table()
+}
+
+fn parse_header(text: &str) -> Result<Header, PlyError> {
+    let mut header = Header::default();
+    let mut lines = text.lines().skip(1);
+    if lines.next() != Some("format binary_little_endian 1.0") {
+        return Err(PlyError::NotPly);
+    }
+    let bad = |line: &str| PlyError::Header(format!("cannot read \"{line}\""));
+    for line in lines {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            ["comment", "time", time, "s"] => header.time = time.parse().ok(),
+            ["comment", "unit", name, unit] => header.units.push(((*name).into(), (*unit).into())),
+            ["comment" | "obj_info", ..] => {}
+            ["element", "vertex", count] if header.n_rows.is_none() => {
+                header.n_rows = Some(count.parse().map_err(|_| bad(line))?);
+            }
+            ["property", kind @ ("float" | "float32" | "int" | "int32" | "uint" | "uint32"), name] => {
+                if header.n_rows.is_none() || header.properties.iter().any(|known| known == name) {
+                    return Err(bad(line));
+                }
+                header.properties.push((*name).into());
+                header.is_integer.push(!kind.starts_with("float"));
+            }
+            _ => return Err(bad(line)),
+        }
+    }
+    Ok(header)
+}
+
+/// The rows of a file whose size was checked.
+struct Rows<'a> {
+    header: &'a Header,
+    bytes: &'a [u8],
+    stride: usize,
+}
+
+impl Rows<'_> {
+    fn table(&self) -> Result<ParticleTable, PlyError> {
+        let [x, y, z] = [self.floats("x")?, self.floats("y")?, self.floats("z")?];
+        let mut table = ParticleTable {
+            time: self.header.time.ok_or(PlyError::Missing("time comment"))?,
+            position: (0..x.len()).map(|row| [x[row], y[row], z[row]]).collect(),
+            id: self.integers("id")?,
+            body: self.integers("body")?,
+            radius: self.floats("radius")?,
+            columns: Vec::new(),
+        };
+        let mut taken: Vec<&str> = vec!["x", "y", "z", "id", "body", "radius"];
+        for (name, is_integer) in self.header.properties.iter().zip(&self.header.is_integer) {
+            if taken.contains(&name.as_str()) || *is_integer {
+                continue;
+            }
+            let (column, parts) = self.column(name)?;
+            taken.extend(parts);
+            table.columns.push(column);
+        }
+        Ok(table)
+    }
+
+    /// The column that a property belongs to, and all of its properties.
+    fn column(&self, property: &str) -> Result<(ParticleColumn, Vec<&str>), PlyError> {
+        let properties = &self.header.properties;
+        let vector = match property {
+            "vx" | "vy" | "vz" => Some("velocity"),
+            _ => ["_x", "_y", "_z"].iter().find_map(|ending| property.strip_suffix(ending)),
+        };
+        let find = |name: &String| properties.iter().find(|known| *known == name).map(String::as_str);
+        let parts =
+            vector.and_then(|name| property_names(name, 3).iter().map(find).collect::<Option<Vec<&str>>>());
+        let (name, parts) = match (vector, parts) {
+            (Some(name), Some(parts)) => (name, parts),
+            _ => {
+                (property, properties.iter().filter(|known| *known == property).map(String::as_str).collect())
+            }
+        };
+        let components: Vec<Vec<f32>> =
+            parts.iter().map(|part| self.floats_of(part)).collect::<Result<_, _>>()?;
+        let n_rows = components.first().map_or(0, Vec::len);
+        let values =
+            (0..n_rows).flat_map(|row| components.iter().map(move |component| component[row])).collect();
+        let unit =
+            self.header.units.iter().find(|unit| unit.0 == name).map_or(String::new(), |unit| unit.1.clone());
+        Ok((ParticleColumn { name: name.to_owned(), unit, n_components: parts.len(), values }, parts))
+    }
+
+    fn words(&self, name: &str) -> Option<impl Iterator<Item = [u8; 4]>> {
+        let offset = 4 * self.header.properties.iter().position(|known| known == name)?;
+        let word = move |row: &[u8]| [row[offset], row[offset + 1], row[offset + 2], row[offset + 3]];
+        Some(self.bytes.chunks_exact(self.stride.max(1)).map(word))
+    }
+
+    fn floats(&self, name: &'static str) -> Result<Vec<f32>, PlyError> {
+        let words = self.words(name).ok_or(PlyError::Missing(name))?;
+        Ok(words.map(f32::from_le_bytes).collect())
+    }
+
+    fn floats_of(&self, name: &str) -> Result<Vec<f32>, PlyError> {
+        let words =
+            self.words(name).ok_or_else(|| PlyError::Header(format!("there is no property {name}")))?;
+        Ok(words.map(f32::from_le_bytes).collect())
+    }
+
+    fn integers(&self, name: &'static str) -> Result<Vec<u32>, PlyError> {
+        let words = self.words(name).ok_or(PlyError::Missing(name))?;
+        Ok(words.map(u32::from_le_bytes).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use phyxel::frame::FrameColumn;
+
+    fn frame() -> Frame {
+        let column = |name: &str, unit, n_components, values: &[f32]| FrameColumn {
+            name: name.into(),
+            unit,
+            n_components,
+            values: values.to_vec(),
+        };
+        Frame {
+            time: 0.1,
+            position: vec![[1.0, 2.0, 3.0], [4.0, -5.0, f32::MIN_POSITIVE]],
+            id: vec![0, 7],
+            body: vec![0, 1],
+            radius: vec![0.5, 0.25],
+            columns: vec![
+                column("velocity", "m/s", 3, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
+                column("stress", "Pa", 1, &[8.5, f32::NAN]),
+                column("spin", "1/s", 3, &[0.0, 0.1, 0.2, 0.3, 0.4, 0.5]),
+                column("side_x", "m", 1, &[9.0, 10.0]),
+            ],
+        }
+    }
+
+    #[test]
+    fn frames_come_back_as_they_were() {
+        let frame = frame();
+        let table = decode(&encode(&frame)).unwrap();
+        assert_eq!(table.time, 0.1);
+        assert_eq!((&table.position, &table.id), (&frame.position, &frame.id));
+        assert_eq!((&table.body, &table.radius), (&frame.body, &frame.radius));
+        assert_eq!(table.columns.len(), 4);
+        for (read, written) in table.columns.iter().zip(&frame.columns) {
+            assert_eq!((read.name.as_str(), read.unit.as_str()), (written.name.as_str(), written.unit));
+            assert_eq!(read.n_components, written.n_components);
+            let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&read.values), bits(&written.values), "{}", read.name);
+        }
+    }
+
+    /// The layout is a contract with other programs: checked byte by byte, not by our own reader.
+    #[test]
+    fn the_layout_is_that_of_the_contract() {
+        let bytes = encode(&frame());
+        let expected = "ply\nformat binary_little_endian 1.0\ncomment phyxel particles, SI units, y up\n\
+            comment time 0.1 s\ncomment unit velocity m/s\ncomment unit stress Pa\ncomment unit spin 1/s\n\
+            comment unit side_x m\nelement vertex 2\nproperty float x\nproperty float y\nproperty float z\n\
+            property int id\nproperty int body\nproperty float radius\nproperty float vx\nproperty float vy\n\
+            property float vz\nproperty float stress\nproperty float spin_x\nproperty float spin_y\n\
+            property float spin_z\nproperty float side_x\nend_header\n";
+        assert!(bytes.starts_with(expected.as_bytes()));
+        let rows = &bytes[expected.len()..];
+        assert_eq!(rows.len(), 2 * 4 * 14);
+        let second = &rows[4 * 14..];
+        assert_eq!(second[..4], 4.0f32.to_le_bytes());
+        assert_eq!(second[12..16], 7i32.to_le_bytes());
+        assert_eq!(second[24..28], 4.0f32.to_le_bytes());
+    }
+
+    #[test]
+    fn properties_may_come_in_any_order() {
+        let mut bytes = b"ply\nformat binary_little_endian 1.0\ncomment time 2.0 s\nelement vertex 1\n\
+            property float radius\nproperty float vz\nproperty int body\nproperty float vx\nproperty float z\n\
+            property float y\nproperty float x\nproperty int id\nproperty float vy\nend_header\n"
+            .to_vec();
+        let words: [&[u8; 4]; 9] = [
+            &0.5f32.to_le_bytes(),
+            &3.0f32.to_le_bytes(),
+            &2u32.to_le_bytes(),
+            &1.0f32.to_le_bytes(),
+            &6.0f32.to_le_bytes(),
+            &5.0f32.to_le_bytes(),
+            &4.0f32.to_le_bytes(),
+            &9u32.to_le_bytes(),
+            &2.0f32.to_le_bytes(),
+        ];
+        words.iter().for_each(|word| bytes.extend_from_slice(*word));
+        let table = decode(&bytes).unwrap();
+        assert_eq!((table.position[0], table.id[0], table.body[0]), ([4.0, 5.0, 6.0], 9, 2));
+        assert_eq!(table.columns[0].name, "velocity");
+        assert_eq!(table.columns[0].values, [1.0, 2.0, 3.0]);
+    }
+
+    #[test]
+    fn every_truncation_is_an_error() {
+        let bytes = encode(&frame());
+        for n_bytes in 0..bytes.len() {
+            assert!(decode(&bytes[..n_bytes]).is_err(), "{n_bytes} of {} bytes", bytes.len());
+        }
+    }
+
+    #[test]
+    fn damage_in_the_header_is_no_panic() {
+        let bytes = encode(&frame());
+        for at in 0..bytes.len().min(520) {
+            for byte in [0u8, b'9', b'\n', 0xff] {
+                let mut damaged = bytes.clone();
+                damaged[at] = byte;
+                let _ = decode(&damaged);
+            }
+        }
+        let huge = String::from_utf8_lossy(&bytes[..400]).replace("vertex 2", "vertex 18446744073709551615");
+        assert!(decode(huge.as_bytes()).is_err());
+    }
+}

@@ -1,0 +1,276 @@
+//! `run.json`: what is known of a run.
+
+use super::ContentDigest;
+use serde_json::{Map, Value, json};
+
+/// How a run stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Being computed, or ended without a word (killed, power lost).
+    Running,
+    /// All frames are there.
+    Done,
+    /// It could not go on; the reason.
+    Failed(String),
+    /// Stopped by the user.
+    Interrupted,
+}
+
+/// A body of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BodyInfo {
+    /// Its name; frames refer to bodies by their place in the list.
+    pub name: String,
+    /// Key of the method that drives it.
+    pub method: String,
+    /// Name of its material.
+    pub material: String,
+    /// Particles at the start.
+    pub n_particles: usize,
+}
+
+/// Where time and memory went, summed over the run and its continuations.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// Seconds by stage, in the order of first use.
+    pub stages: Vec<(String, f64)>,
+    /// Steps.
+    pub n_steps: u64,
+    /// Particles times steps.
+    pub particle_steps: u64,
+    /// From the start to now. [s]
+    pub wall_seconds: f64,
+    /// Largest memory of the process, if the system says. [bytes]
+    pub peak_memory: Option<u64>,
+}
+
+impl Tally {
+    /// This tally on top of an earlier one.
+    pub fn after(&self, earlier: &Self) -> Self {
+        let mut stages = earlier.stages.clone();
+        for (name, seconds) in &self.stages {
+            match stages.iter_mut().find(|stage| stage.0 == *name) {
+                Some(stage) => stage.1 += seconds,
+                None => stages.push((name.clone(), *seconds)),
+            }
+        }
+        Self {
+            stages,
+            n_steps: earlier.n_steps + self.n_steps,
+            particle_steps: earlier.particle_steps + self.particle_steps,
+            wall_seconds: earlier.wall_seconds + self.wall_seconds,
+            peak_memory: self.peak_memory.max(earlier.peak_memory),
+        }
+    }
+}
+
+/// What is known of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunInfo {
+    /// Version of the program that began it.
+    pub version: String,
+    /// Digest of the scene as run.
+    pub scene_digest: ContentDigest,
+    /// Of the scene, or its file's name.
+    pub title: String,
+    /// Keys of the methods, each once.
+    pub methods: Vec<String>,
+    /// In the order of the scene.
+    pub bodies: Vec<BodyInfo>,
+    /// Columns asked for.
+    pub columns: Vec<String>,
+    /// [1/s]
+    pub frame_rate: f64,
+    /// Number of the last frame when the run is done.
+    pub n_frames: usize,
+    /// Time of each frame written. [s]
+    pub frame_times: Vec<f64>,
+    /// Particles in each frame written.
+    pub frame_particles: Vec<usize>,
+    /// How it stands.
+    pub status: Status,
+    /// Threads.
+    pub n_threads: usize,
+    /// Time and memory.
+    pub tally: Tally,
+}
+
+const FORMAT: u64 = 1;
+
+impl RunInfo {
+    /// The text of the file.
+    pub fn to_json(&self) -> String {
+        let (status, why) = match &self.status {
+            Status::Running => ("running", None),
+            Status::Done => ("done", None),
+            Status::Failed(why) => ("failed", Some(why)),
+            Status::Interrupted => ("interrupted", None),
+        };
+        let bodies: Vec<Value> = self.bodies.iter().map(body_to_json).collect();
+        let stages: Map<String, Value> =
+            self.tally.stages.iter().map(|(k, v)| (k.clone(), json!(v))).collect();
+        let value = json!({
+            "format": FORMAT,
+            "version": self.version,
+            "status": status,
+            "why": why,
+            "title": self.title,
+            "scene_digest": self.scene_digest.to_string(),
+            "methods": self.methods,
+            "bodies": bodies,
+            "columns": self.columns,
+            "frame_rate": self.frame_rate,
+            "n_frames": self.n_frames,
+            "n_frames_written": self.frame_times.len(),
+            "threads": self.n_threads,
+            "steps": self.tally.n_steps,
+            "particle_steps": self.tally.particle_steps,
+            "wall_seconds": self.tally.wall_seconds,
+            "stage_seconds": stages,
+            "peak_memory_bytes": self.tally.peak_memory,
+            "frame_times": self.frame_times,
+            "particles": self.frame_particles,
+        });
+        // a value made of numbers and strings always has a text
+        serde_json::to_string_pretty(&value).map_or_else(|_| value.to_string(), |text| text + "\n")
+    }
+
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    /// A sentence on what is missing.
+    pub fn from_json(text: &str) -> Result<Self, String> {
+        let value: Value = serde_json::from_str(text).map_err(|error| format!("not valid JSON: {error}"))?;
+        if value["format"].as_u64() != Some(FORMAT) {
+            return Err(format!("its format is {}; this program reads format {FORMAT}", value["format"]));
+        }
+        let status = match text_at(&value, "status")?.as_str() {
+            "running" => Status::Running,
+            "done" => Status::Done,
+            "failed" => Status::Failed(value["why"].as_str().unwrap_or_default().to_owned()),
+            "interrupted" => Status::Interrupted,
+            other => return Err(format!("unknown status \"{other}\"")),
+        };
+        let digest = text_at(&value, "scene_digest")?;
+        Ok(Self {
+            version: text_at(&value, "version")?,
+            scene_digest: digest.parse().map_err(|_| format!("bad scene_digest \"{digest}\""))?,
+            title: text_at(&value, "title")?,
+            methods: list_at(&value, "methods", text_of)?,
+            bodies: list_at(&value, "bodies", body_from_json)?,
+            columns: list_at(&value, "columns", text_of)?,
+            frame_rate: value["frame_rate"].as_f64().ok_or("frame_rate is missing")?,
+            n_frames: count(&value["n_frames"]).ok_or("n_frames is missing")?,
+            frame_times: list_at(&value, "frame_times", Value::as_f64)?,
+            frame_particles: list_at(&value, "particles", count)?,
+            status,
+            n_threads: count(&value["threads"]).unwrap_or(1),
+            tally: tally_from_json(&value),
+        })
+    }
+}
+
+fn body_to_json(body: &BodyInfo) -> Value {
+    json!({ "name": body.name, "method": body.method, "material": body.material, "particles": body.n_particles })
+}
+
+fn body_from_json(value: &Value) -> Option<BodyInfo> {
+    Some(BodyInfo {
+        name: text_of(&value["name"])?,
+        method: text_of(&value["method"])?,
+        material: text_of(&value["material"])?,
+        n_particles: count(&value["particles"])?,
+    })
+}
+
+fn tally_from_json(value: &Value) -> Tally {
+    let stages = value["stage_seconds"].as_object().into_iter().flatten();
+    Tally {
+        stages: stages.filter_map(|(name, seconds)| Some((name.clone(), seconds.as_f64()?))).collect(),
+        n_steps: value["steps"].as_u64().unwrap_or(0),
+        particle_steps: value["particle_steps"].as_u64().unwrap_or(0),
+        wall_seconds: value["wall_seconds"].as_f64().unwrap_or(0.0),
+        peak_memory: value["peak_memory_bytes"].as_u64(),
+    }
+}
+
+fn text_of(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
+fn count(value: &Value) -> Option<usize> {
+    usize::try_from(value.as_u64()?).ok()
+}
+
+fn text_at(value: &Value, key: &str) -> Result<String, String> {
+    text_of(&value[key]).ok_or_else(|| format!("{key} is missing"))
+}
+
+fn list_at<T>(value: &Value, key: &str, read: impl Fn(&Value) -> Option<T>) -> Result<Vec<T>, String> {
+    let list = value[key].as_array().and_then(|list| list.iter().map(read).collect::<Option<Vec<T>>>());
+    list.ok_or_else(|| format!("{key} is missing"))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    pub(in super::super) fn info() -> RunInfo {
+        RunInfo {
+            version: "0.1.0".into(),
+            scene_digest: ContentDigest::of(b"scene"),
+            title: "A \"block\"".into(),
+            methods: vec!["reference".into()],
+            bodies: vec![BodyInfo {
+                name: "block".into(),
+                method: "reference".into(),
+                material: "jelly".into(),
+                n_particles: 64,
+            }],
+            columns: vec!["velocity".into()],
+            frame_rate: 60.0,
+            n_frames: 8,
+            frame_times: vec![0.0, 1.0 / 60.0],
+            frame_particles: vec![64, 64],
+            status: Status::Failed("at 0.1 s".into()),
+            n_threads: 2,
+            tally: Tally {
+                stages: vec![("forces".into(), 0.25), ("deformation".into(), 0.5)],
+                n_steps: 9,
+                particle_steps: 9 * 64,
+                wall_seconds: 1.5,
+                peak_memory: Some(1 << 20),
+            },
+        }
+    }
+
+    #[test]
+    fn information_comes_back_as_it_was() {
+        let info = info();
+        assert_eq!(RunInfo::from_json(&info.to_json()), Ok(info.clone()));
+        for status in [Status::Running, Status::Done, Status::Interrupted] {
+            let info = RunInfo { status, ..info.clone() };
+            assert_eq!(RunInfo::from_json(&info.to_json()).unwrap().status, info.status);
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let whole: Value = serde_json::from_str(&info().to_json()).unwrap();
+        for key in ["format", "status", "scene_digest", "bodies", "frame_rate", "frame_times"] {
+            let mut value = whole.clone();
+            value.as_object_mut().unwrap().remove(key);
+            let error = RunInfo::from_json(&value.to_string()).unwrap_err();
+            assert!(error.contains(key), "{key}: {error}");
+        }
+        assert!(RunInfo::from_json("{").unwrap_err().contains("JSON"));
+    }
+
+    #[test]
+    fn a_continuation_adds_up() {
+        let tally = info().tally;
+        let both = tally.after(&tally);
+        assert_eq!((both.n_steps, both.wall_seconds), (18, 3.0));
+        assert_eq!(both.stages, [("forces".to_owned(), 0.5), ("deformation".to_owned(), 1.0)]);
+    }
+}

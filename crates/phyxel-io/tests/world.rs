@@ -1,0 +1,131 @@
+//! From scene text to a world: what can be known only when meshes are read and shapes are filled.
+
+use phyxel::methods::CATALOGUE;
+use phyxel::world::World;
+use phyxel_io::scene::{ParseOptions, SceneError, SceneFile, WorldOptions};
+use std::fs;
+use std::path::PathBuf;
+
+const SCENE: &str = r#"method = "reference"
+duration = 1
+frame_rate = 30
+#TIME_STEP
+[materials.m]
+density = 1000
+youngs_modulus = "0.1 MPa"
+poisson_ratio = 0.3
+[[bodies]]
+name = "b"
+material = "m"
+shape.box = { size = [0.2, 0.2, 0.2] }
+spacing = 0.05
+[[grips]]
+body = "b"
+select.box = { min = [-1, -1, -1], max = [1, -0.05, 1] }
+[output]
+columns = ["velocity"]
+"#;
+
+fn folder() -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("phyxel_world_{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn build(text: &str) -> Result<World, SceneError> {
+    let methods: Vec<(&str, bool)> = CATALOGUE.iter().map(|e| (e.key, e.default_factory.is_some())).collect();
+    let options = ParseOptions { methods: &methods, columns: None };
+    let file = SceneFile::parse(text, "scene.toml", &options)?;
+    file.build_world(&folder(), &WorldOptions { max_particles: 100_000, ..WorldOptions::default() })
+}
+
+/// Builds a scene with one line changed, and expects this message on that line.
+fn refused(from: &str, to: &str, message: &str) {
+    let text = SCENE.replace(from, to);
+    assert_ne!(text, SCENE, "{from}");
+    let error = build(&text).err().unwrap_or_else(|| panic!("{to} was accepted"));
+    let shown = error.to_string();
+    assert!(shown.contains(message), "{to}: {shown}");
+    let line = text.lines().position(|l| l.contains(to.lines().next().unwrap())).unwrap() + 1;
+    let place = error.line_column(error.problems[0].span.start).0;
+    assert_eq!(place, line, "{shown}");
+}
+
+#[test]
+fn a_good_scene_makes_a_world() {
+    let world = build(SCENE).unwrap();
+    assert_eq!(world.n_particles(), 64);
+    assert_eq!(world.body_names(), ["b"]);
+    assert!((world.ledger().volume - 0.008).abs() < 1e-12);
+}
+
+#[test]
+fn what_does_not_fit_is_reported_at_its_place() {
+    refused("spacing = 0.05", "spacing = 0.5", "only 1 particles fit");
+    refused("spacing = 0.05", "spacing = 1e-5", "the limit is 100000");
+    refused("spacing = 0.05", "particles = 3", "at least 4");
+    refused("max = [1, -0.05, 1]", "max = [1, -0.5, 1]", "selects no particle");
+    refused("#TIME_STEP", "time_step = \"20 ms\"", "stability limit");
+    refused("[\"velocity\"]", "[\"velocity\", \"temperature\"]", "no column \"temperature\"");
+}
+
+#[test]
+fn bad_meshes_are_reported_at_their_place() {
+    let bad = [
+        ("missing.obj", None, "missing.obj"),
+        ("empty.obj", Some(""), ""),
+        ("corrupt.obj", Some("v 1 2\nf 1 2 9\nrubbish"), ""),
+        ("words.stl", Some("not a mesh at all"), ""),
+        ("odd.xyz", Some("1 2 3"), "obj"),
+        ("flat.obj", Some("v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3\nf 1 3 4\n"), "no inside"),
+    ];
+    for (name, content, message) in bad {
+        if let Some(content) = content {
+            fs::write(folder().join(name), content).unwrap();
+        }
+        let from = "shape.box = { size = [0.2, 0.2, 0.2] }";
+        let to = format!("shape.mesh = {{ file = \"{name}\" }}");
+        let text = SCENE.replace(from, &to);
+        let error = build(&text).err().unwrap_or_else(|| panic!("{name} was accepted")).to_string();
+        assert!(error.contains(message) && error.contains("scene.toml:1"), "{name}: {error}");
+    }
+}
+
+#[test]
+fn all_bad_meshes_are_reported_at_once() {
+    let body =
+        "\n[[bodies]]\nname = \"c\"\nmaterial = \"m\"\nspacing = 0.05\nshape.mesh = { file = \"two.obj\" }\n";
+    let text =
+        SCENE.replace("shape.box = { size = [0.2, 0.2, 0.2] }", "shape.mesh = { file = \"one.obj\" }") + body;
+    assert_eq!(build(&text).err().unwrap().problems.len(), 2);
+}
+
+/// The schema's defaults are the engine's own.
+#[test]
+fn settings_left_out_are_the_engines_defaults() {
+    let explicit = SCENE.replace(
+        "[materials.m]",
+        "[methods.reference]\nstabilization = 0.1\ninversion_guard = 0.75\nsafety = 0.6\nvolume_stiffness = 0\n[materials.m]",
+    );
+    let limit = |text: &str| build(text).unwrap().time_step_limit();
+    let engine = phyxel::methods::reference::Params::default();
+    assert_eq!((engine.stabilization, engine.inversion_guard, engine.safety), (0.1, 0.75, 0.6));
+    assert_eq!(limit(SCENE), limit(&explicit));
+}
+
+/// A mesh body is filled like the shape that the mesh is of, and a mesh may be a box given by its corners elsewhere.
+#[test]
+fn mesh_bodies_are_filled() {
+    let cube = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n\
+                f 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 3 4 8 7\nf 2 3 7 6\nf 1 5 8 4\n";
+    fs::write(folder().join("cube.obj"), cube).unwrap();
+    let text = SCENE
+        .replace(
+            "shape.box = { size = [0.2, 0.2, 0.2] }",
+            "shape.mesh = { file = \"cube.obj\" }\nscale = 0.2",
+        )
+        .replace("max = [1, -0.05, 1]", "max = [1, 0.05, 1]");
+    let world = build(&text).unwrap();
+    assert_eq!(world.n_particles(), 64);
+    assert!((world.ledger().volume - 0.008).abs() < 1e-9);
+}

@@ -1,0 +1,124 @@
+//! The same bits for any number of threads, and across saving, restoring and going on.
+
+mod support;
+
+use phyxel::contact::{Axes, Friction, Keyframe, Obstacle};
+use phyxel::geometry::{Sampling, Shape};
+use phyxel::math::{Real, Vec3, vec3};
+use phyxel::particles::{StateData, StateItem, StateVisitor};
+use phyxel::world::{Body, World};
+use support::{bar, elastic, grip_across_z};
+
+/// Two bodies, one irregular and viscous, a floor with friction and a grip that turns: everything that could differ.
+fn world() -> World {
+    let mut soft = elastic(5e4, 0.4);
+    soft.viscosity = 20.0.into();
+    let mut ball = Body::new("ball", Shape::Sphere { radius: 0.25 }, 0.03, soft).at(vec3(0.9, 0.3, 0.2));
+    ball.fill.sampling = Sampling::Jittered;
+    ball.velocity = vec3(0.0, -2.0, 0.3);
+    let turn = Keyframe { time: 0.2, translation: vec3(0.0, 0.1, 0.0), rotation: Vec3::Z };
+    let mut floor = Obstacle::new("floor", Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 }.into());
+    floor.friction = Friction::Coulomb(0.4);
+    World::builder()
+        .body(bar("bar", [8, 8, 70], 0.02, elastic(1e5, 0.3)))
+        .body(ball)
+        .grip(grip_across_z("hand", "bar", [0.0, 0.05], Axes::ALL, vec![turn]))
+        .obstacle(floor)
+        .build()
+        .unwrap()
+}
+
+fn on_threads<T: Send>(n: usize, run: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap().install(run)
+}
+
+#[test]
+fn same_bits_for_any_number_of_threads() {
+    let run = || {
+        let mut world = world();
+        assert!(world.n_particles() > 4096, "more than one chunk");
+        let mut digests = vec![world.digest()];
+        for _ in 0..4 {
+            world.advance(0.03).unwrap();
+            digests.push(world.digest());
+        }
+        (digests, world.ledger())
+    };
+    let one = on_threads(1, run);
+    assert!(one.1.forces[1].1.y > 0.0, "the floor was touched");
+    for n in [2, 3, 8] {
+        let other = on_threads(n, run);
+        assert_eq!(one.0, other.0, "{n} threads");
+        assert_eq!(one.1, other.1, "{n} threads");
+    }
+}
+
+/// Copies state out, or back in.
+struct Copy {
+    items: Vec<Vec<u64>>,
+    next: usize,
+    write: bool,
+}
+
+impl Copy {
+    fn pass<T: Clone>(
+        &mut self,
+        data: &mut Vec<T>,
+        to: impl Fn(&T) -> Vec<u64>,
+        from: impl Fn(&[u64]) -> T,
+        n: usize,
+    ) {
+        if self.write {
+            *data = self.items[self.next].chunks(n).map(from).collect();
+        } else {
+            self.items.push(data.iter().flat_map(to).collect());
+        }
+        self.next += 1;
+    }
+}
+
+impl StateVisitor for Copy {
+    fn visit(&mut self, item: StateItem<'_>) {
+        let bits = |x: Real| x.to_bits();
+        match item.data {
+            StateData::Reals(v) => self.pass(v, |x| vec![bits(*x)], |b| Real::from_bits(b[0]), 1),
+            StateData::Vectors(v) => self.pass(
+                v,
+                |x| x.to_array().map(bits).to_vec(),
+                |b| Vec3::new(Real::from_bits(b[0]), Real::from_bits(b[1]), Real::from_bits(b[2])),
+                3,
+            ),
+            StateData::Integers(v) => self.pass(v, |x| vec![u64::from(*x)], |b| b[0] as u32, 1),
+            StateData::Number(x) => {
+                let mut one = vec![*x];
+                self.pass(&mut one, |x| vec![bits(*x)], |b| Real::from_bits(b[0]), 1);
+                *x = one[0];
+            }
+            StateData::Counter(x) => {
+                let mut one = vec![*x];
+                self.pass(&mut one, |x| vec![*x], |b| b[0], 1);
+                *x = one[0];
+            }
+            StateData::Matrices(_) => unreachable!("no method has matrices yet"),
+        }
+    }
+}
+
+#[test]
+fn restored_world_goes_on_with_the_same_bits() {
+    let mut straight = world();
+    straight.advance_to(0.09).unwrap();
+    let mut saved = Copy { items: Vec::new(), next: 0, write: false };
+    straight.visit_state(&mut saved);
+    straight.advance_to(0.15).unwrap();
+
+    let mut resumed = world();
+    let mut saved = Copy { next: 0, write: true, ..saved };
+    resumed.visit_state(&mut saved);
+    resumed.restored();
+    assert_eq!(resumed.time(), 0.09);
+    resumed.advance_to(0.15).unwrap();
+    assert_eq!(straight.digest(), resumed.digest());
+    assert_eq!(straight.ledger(), resumed.ledger());
+    assert_eq!(straight.frame(&["stress".into()]), resumed.frame(&["stress".into()]));
+}

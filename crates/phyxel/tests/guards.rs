@@ -1,0 +1,90 @@
+//! Runs that go wrong end with a message; descriptions that cannot work are refused.
+
+mod support;
+
+use phyxel::contact::Axes;
+use phyxel::geometry::Shape;
+use phyxel::math::{Real, Vec3, vec3};
+use phyxel::methods::StepError;
+use phyxel::world::{Body, BuildError, World};
+use support::{bar, elastic, grip_across_z};
+
+#[test]
+fn non_finite_state_names_body_particle_and_time() {
+    let mut world = World::builder()
+        .body(bar("good", [4, 4, 4], 0.05, elastic(1e5, 0.3)))
+        .body(bar("bad", [4, 4, 4], 0.05, elastic(1e5, 0.3)).at(vec3(1.0, 1.0, 1.0)))
+        .build()
+        .unwrap();
+    world.advance(0.01).unwrap();
+    for particles in world.particles_mut() {
+        let i = particles.id.iter().position(|&id| id == 100).unwrap();
+        particles.velocity[i].x = Real::NAN;
+    }
+    let error = world.advance(0.01).unwrap_err();
+    assert_eq!((error.body.as_str(), error.time), ("bad", 0.01));
+    assert!(matches!(error.source, StepError::NonFinite { .. }));
+    let text = error.to_string();
+    assert!(text.contains("\"bad\"") && text.contains("time_step") && text.contains("0.01"), "{text}");
+}
+
+#[test]
+fn torn_matter_ends_the_run_instead_of_crawling() {
+    let mut world = World::builder()
+        .gravity(Vec3::ZERO)
+        .body(bar("b", [4, 4, 4], 0.05, elastic(10.0, 0.3)))
+        .build()
+        .unwrap();
+    for particles in world.particles_mut() {
+        particles.velocity[7] = vec3(1e6, 0.0, 0.0);
+    }
+    let error = world.advance(1.0).unwrap_err();
+    assert!(matches!(error.source, StepError::Unstable { .. }), "{error}");
+}
+
+#[test]
+fn impossible_descriptions_are_refused() {
+    let block = || bar("b", [4, 4, 4], 0.05, elastic(1e5, 0.3));
+    assert!(matches!(World::builder().build(), Err(BuildError::NoBodies)));
+    let coarse = Body::new("b", Shape::Sphere { radius: 0.1 }, 0.5, elastic(1e5, 0.3));
+    assert!(matches!(World::builder().body(coarse).build(), Err(BuildError::Fill { .. })));
+    let nowhere = grip_across_z("g", "b", [5.0, 6.0], Axes::ALL, vec![]);
+    let error = World::builder().body(block()).grip(nowhere).build().err().unwrap().to_string();
+    assert!(error.contains("selects no particle"), "{error}");
+    let orphan = grip_across_z("g", "c", [0.0, 1.0], Axes::ALL, vec![]);
+    let error = World::builder().body(block()).grip(orphan).build().err().unwrap().to_string();
+    assert!(error.contains("does not exist"), "{error}");
+    let error = World::builder().body(block()).time_step(Some(1.0)).build().err().unwrap();
+    let BuildError::TimeStep { limit, .. } = error else { panic!("{error}") };
+    assert!(World::builder().body(block()).time_step(Some(0.99 * limit)).build().is_ok());
+    let mut other = block();
+    other.method = Some("incremental".into());
+    assert!(matches!(World::builder().body(other).build(), Err(BuildError::UnknownMethod { .. })));
+}
+
+#[test]
+fn overlapping_bodies_are_counted() {
+    let world = World::builder()
+        .body(bar("a", [4, 4, 4], 0.05, elastic(1e5, 0.3)))
+        .body(bar("b", [4, 4, 4], 0.05, elastic(1e5, 0.3)).at(vec3(0.11, 0.3, 0.1)))
+        .build()
+        .unwrap();
+    assert_eq!(world.warnings(), &[] as &[String], "touching is not overlapping");
+    let world = World::builder()
+        .body(bar("a", [4, 4, 4], 0.05, elastic(1e5, 0.3)))
+        .body(bar("b", [4, 4, 4], 0.05, elastic(1e5, 0.3)).at(vec3(0.1, 0.2, 0.1)))
+        .build()
+        .unwrap();
+    assert!(world.warnings()[0].contains("32 pairs"), "{:?}", world.warnings());
+}
+
+#[test]
+fn bodies_inside_obstacles_are_named() {
+    let floor =
+        phyxel::contact::Obstacle::new("floor", Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 }.into());
+    let sunk = bar("sunk", [4, 4, 4], 0.05, elastic(1e5, 0.3)).at(vec3(0.0, 0.05, 0.0));
+    let world = World::builder().body(sunk).obstacle(floor.clone()).build().unwrap();
+    assert!(world.warnings()[0].contains("16 particles"), "{:?}", world.warnings());
+    let lying = bar("lying", [4, 4, 4], 0.05, elastic(1e5, 0.3));
+    assert!(World::builder().body(lying).obstacle(floor).build().unwrap().warnings().is_empty());
+}
