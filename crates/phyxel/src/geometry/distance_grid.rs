@@ -157,7 +157,7 @@ fn bake_mesh_row(mesh: &TriangleMesh, positions: impl Iterator<Item = Vec3>, cel
             triangle = closest.triangle;
             same_sign_for -= cell_size;
             if same_sign_for <= 0.0 {
-                let clearance = mesh.clearance_at(position, closest.distance);
+                let clearance = mesh.signed_clearance(position, closest.distance);
                 sign = if clearance < 0.0 { -1.0 } else { 1.0 };
                 same_sign_for = clearance.abs();
             }

@@ -2,7 +2,7 @@
 
 use super::aabb::Aabb;
 use super::mesh::TriangleMesh;
-use super::shape::{Shape, ShapeError};
+use super::shape::{Shape, ShapeError, Side};
 use crate::math::{Quat, Real, Vec3};
 
 /// A similarity: scaled first, then turned, then moved.
@@ -124,7 +124,7 @@ impl PlacedShape {
         Ok(self.shape.triangulate(resolution)?.map_vertices(|local| self.placement.to_world(local)))
     }
 
-    pub(crate) fn signed_clearance(&self, world: Vec3) -> Real {
-        self.placement.scale * self.shape.signed_clearance(self.placement.to_local(world))
+    pub(crate) fn side_of_ball(&self, world: Vec3, radius: Real) -> Side {
+        self.shape.side_of_ball(self.placement.to_local(world), radius / self.placement.scale)
     }
 }

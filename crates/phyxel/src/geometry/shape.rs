@@ -342,20 +342,28 @@ impl Shape {
         }
     }
 
-    /// A ball around `p` with this radius is wholly inside (negative) or wholly outside (positive). That is the signed
-    /// distance, except near the holes of open meshes, where inside ends without a surface.
-    pub(crate) fn signed_clearance(&self, p: Vec3) -> Real {
+    /// Which side of the surface a ball is on. `Mixed` may also mean that it is not known.
+    pub(crate) fn side_of_ball(&self, p: Vec3, radius: Real) -> Side {
         match self {
-            Shape::Mesh(mesh) => mesh.signed_clearance(p),
-            Shape::Union(parts) => least(parts, |part| part.signed_clearance(p)),
-            Shape::Intersection(parts) => -least(parts, |part| -part.signed_clearance(p)),
-            Shape::Difference(parts) => {
-                let (first, others) = split(parts, |part| part.signed_clearance(p));
-                first.max(-others)
+            Shape::Mesh(mesh) => mesh.side_of_ball(p, radius),
+            Shape::Union(parts) => Side::of_union(parts.iter().map(|part| part.side_of_ball(p, radius))),
+            Shape::Intersection(parts) => {
+                Side::of_union(parts.iter().map(|part| part.side_of_ball(p, radius).flipped())).flipped()
             }
-            Shape::Shell { shape, thickness } => shell(shape.signed_distance(p), *thickness)
-                .clamp(-shape.signed_clearance(p).abs(), shape.signed_clearance(p).abs()),
-            _ => self.signed_distance(p),
+            Shape::Difference(parts) => {
+                let sides = parts.iter().enumerate().map(|(index, part)| {
+                    let side = part.side_of_ball(p, radius);
+                    if index == 0 { side.flipped() } else { side }
+                });
+                Side::of_union(sides).flipped()
+            }
+            // Through a hole of an open mesh inside ends without a surface, which the distance does not show.
+            Shape::Shell { shape, .. }
+                if shape.has_mesh() && shape.side_of_ball(p, radius) == Side::Mixed =>
+            {
+                Side::Mixed
+            }
+            _ => Side::of_distance(self.signed_distance(p), radius),
         }
     }
 
@@ -369,6 +377,45 @@ impl Shape {
             Shape::Shell { shape, .. } => shape.visit_meshes(visit),
             _ => {}
         }
+    }
+}
+
+/// Which side of a surface something is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Inside,
+    Outside,
+    Mixed,
+}
+
+impl Side {
+    /// Of a ball whose centre has a signed distance.
+    pub(crate) fn of_distance(distance: Real, radius: Real) -> Self {
+        match distance {
+            _ if distance >= radius => Self::Outside,
+            _ if distance <= -radius => Self::Inside,
+            _ => Self::Mixed,
+        }
+    }
+
+    fn flipped(self) -> Self {
+        match self {
+            Self::Inside => Self::Outside,
+            Self::Outside => Self::Inside,
+            Self::Mixed => Self::Mixed,
+        }
+    }
+
+    fn of_union(sides: impl Iterator<Item = Self>) -> Self {
+        let mut union = Self::Outside;
+        for side in sides {
+            match side {
+                Self::Inside => return Self::Inside,
+                Self::Mixed => union = Self::Mixed,
+                Self::Outside => {}
+            }
+        }
+        union
     }
 }
 

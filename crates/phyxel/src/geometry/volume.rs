@@ -2,12 +2,12 @@
 //!
 //! Cells that the signed distance shows to be wholly inside or outside are counted at once, the others are divided. In the
 //! smallest cells the surface is taken for a plane, for which the covered part of a cube is known exactly. The cells are
-//! refined until two refinements in a row change nothing, so the result does not depend on a guess of the resolution.
+//! halved until the extrapolation to cells of size zero settles, so the result does not depend on a guess of the resolution.
 
 use rayon::prelude::*;
 
 use super::aabb::Aabb;
-use super::shape::Shape;
+use super::shape::{Shape, Side};
 use crate::math::{Real, Vec3, vec3};
 
 /// Cells along the longest edge before any division.
@@ -17,31 +17,28 @@ const N_ROOT_CELLS: usize = 8;
 const FIRST_DEPTH: u32 = 2;
 const LAST_DEPTH: u32 = 6;
 pub(crate) const LAST_DEPTH_OF_MESHES: u32 = 4;
-/// Two refinements in a row that change the volume by less than this part end the search.
-const TOLERANCE: Real = 3e-4;
+/// A refinement that changes the extrapolated volume by less than this part is the last.
+const TOLERANCE: Real = 5e-4;
 
 /// What the integration asks of a solid.
 pub(crate) trait Solid: Sync {
-    /// What a query tells to the queries near it, to make them cheaper.
-    type Hint: Copy + Default + Send;
-    /// Radius of a ball around `p` that is wholly inside (negative) or outside (positive).
-    fn clearance(&self, p: Vec3, hint: Self::Hint) -> (Real, Self::Hint);
+    /// Which side of the surface a ball is on.
+    fn side_of_ball(&self, p: Vec3, radius: Real) -> Side;
     /// Signed distance to the surface and its unit normal, exact if the surface is within `radius`.
-    fn surface(&self, p: Vec3, radius: Real, hint: Self::Hint) -> (Real, Vec3);
+    fn surface(&self, p: Vec3, radius: Real) -> (Real, Vec3);
     /// How often root cells may be divided.
     fn last_depth(&self) -> u32;
 }
 
 impl Solid for Shape {
-    type Hint = ();
-
-    fn clearance(&self, p: Vec3, _hint: ()) -> (Real, ()) {
-        (self.signed_clearance(p), ())
+    fn side_of_ball(&self, p: Vec3, radius: Real) -> Side {
+        self.side_of_ball(p, radius)
     }
 
-    fn surface(&self, p: Vec3, _radius: Real, _hint: ()) -> (Real, Vec3) {
+    fn surface(&self, p: Vec3, _radius: Real) -> (Real, Vec3) {
         self.signed_distance_and_normal(p)
     }
+
     fn last_depth(&self) -> u32 {
         if self.has_mesh() { LAST_DEPTH_OF_MESHES } else { LAST_DEPTH }
     }
@@ -51,19 +48,18 @@ impl Solid for Shape {
 struct Core<'a> {
     shape: &'a Shape,
     depth: Real,
-    may_have_holes: bool,
 }
 
 impl Solid for Core<'_> {
-    type Hint = ();
-
-    fn clearance(&self, p: Vec3, _hint: ()) -> (Real, ()) {
-        // Either sign ends at the depth, and inside also at holes of the shape.
-        let limit = if self.may_have_holes { self.shape.signed_clearance(p).abs() } else { Real::INFINITY };
-        ((self.shape.signed_distance(p) + self.depth).clamp(-limit, limit), ())
+    fn side_of_ball(&self, p: Vec3, radius: Real) -> Side {
+        // Through a hole of an open mesh inside ends without a surface, which the distance does not show.
+        if self.shape.has_mesh() && self.shape.side_of_ball(p, radius) == Side::Mixed {
+            return Side::Mixed;
+        }
+        Side::of_distance(self.shape.signed_distance(p) + self.depth, radius)
     }
 
-    fn surface(&self, p: Vec3, _radius: Real, _hint: ()) -> (Real, Vec3) {
+    fn surface(&self, p: Vec3, _radius: Real) -> (Real, Vec3) {
         let (distance, normal) = self.shape.signed_distance_and_normal(p);
         (distance + self.depth, normal)
     }
@@ -82,11 +78,7 @@ pub(crate) fn of_combination(shape: &Shape) -> Real {
 /// A thin layer is the small difference of two volumes; the refinement watches the difference, not the volumes.
 pub(crate) fn of_shell(shape: &Shape, thickness: Real) -> Real {
     match shape.bounds() {
-        Some(bounds) => -converge(
-            bounds,
-            shape.volume(),
-            &Core { shape, depth: thickness, may_have_holes: shape.has_mesh() },
-        ),
+        Some(bounds) => -converge(bounds, shape.volume(), &Core { shape, depth: thickness }),
         None => Real::INFINITY,
     }
 }
@@ -98,17 +90,19 @@ pub(crate) fn converge(bounds: Aabb, subtract: Real, solid: &impl Solid) -> Real
     if longest.is_nan() || longest <= 0.0 {
         return -subtract;
     }
-    let mut n_agreeing = 0;
-    let mut last = Real::NAN;
+    let (mut last, mut last_extrapolated) = (Real::NAN, Real::NAN);
     for depth in FIRST_DEPTH..=solid.last_depth() {
         let volume = integrate(&bounds, longest / N_ROOT_CELLS as Real, depth, solid) - subtract;
-        n_agreeing = if (volume - last).abs() <= TOLERANCE * volume.abs() { n_agreeing + 1 } else { 0 };
-        last = volume;
-        if n_agreeing == 2 {
+        // Halving the cells divides the error by 4.
+        let extrapolated = if last.is_nan() { volume } else { volume + (volume - last) / 3.0 };
+        let is_settled = (extrapolated - last_extrapolated).abs() <= TOLERANCE * extrapolated.abs();
+        last_extrapolated = extrapolated;
+        if is_settled && depth > FIRST_DEPTH + 1 {
             break;
         }
+        last = volume;
     }
-    last
+    last_extrapolated
 }
 
 fn integrate(bounds: &Aabb, root_size: Real, depth: u32, solid: &impl Solid) -> Real {
@@ -121,32 +115,30 @@ fn integrate(bounds: &Aabb, root_size: Real, depth: u32, solid: &impl Solid) -> 
             let (x, rest) = (index % counts[0], index / counts[0]);
             let (y, z) = (rest % counts[1], rest / counts[1]);
             let center = corner + root_size * (vec3(x as Real, y as Real, z as Real) + Vec3::splat(0.5));
-            cell_volume(center, root_size, depth, solid, Default::default())
+            cell_volume(center, root_size, depth, solid)
         })
         .collect();
     cells.iter().sum()
 }
 
-fn cell_volume<S: Solid>(center: Vec3, size: Real, depth: u32, solid: &S, hint: S::Hint) -> Real {
+fn cell_volume(center: Vec3, size: Real, depth: u32, solid: &impl Solid) -> Real {
     let half_diagonal = size * 0.5 * (3.0 as Real).sqrt();
     if depth == 0 {
-        let (distance, normal) = solid.surface(center, half_diagonal, hint);
+        let (distance, normal) = solid.surface(center, half_diagonal);
         return size.powi(3) * fraction_below_plane(normal, -distance / size);
     }
-    let (clearance, hint) = solid.clearance(center, hint);
-    if clearance >= half_diagonal {
-        0.0
-    } else if clearance <= -half_diagonal {
-        size.powi(3)
-    } else {
-        let quarter = 0.25 * size;
-        (0..8)
-            .map(|corner| {
-                let sign = |bit: u32| if corner >> bit & 1 == 0 { -quarter } else { quarter };
-                cell_volume(center + vec3(sign(0), sign(1), sign(2)), 0.5 * size, depth - 1, solid, hint)
-            })
-            .sum()
+    match solid.side_of_ball(center, half_diagonal) {
+        Side::Outside => return 0.0,
+        Side::Inside => return size.powi(3),
+        Side::Mixed => {}
     }
+    let quarter = 0.25 * size;
+    (0..8)
+        .map(|corner| {
+            let sign = |bit: u32| if corner >> bit & 1 == 0 { -quarter } else { quarter };
+            cell_volume(center + vec3(sign(0), sign(1), sign(2)), 0.5 * size, depth - 1, solid)
+        })
+        .sum()
 }
 
 /// Part of the unit cube around the origin with `normal · x < height`, for a unit normal.

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::super::aabb::Aabb;
 use super::super::placement::PlacedShape;
+use super::super::shape::Side;
 use super::FillError;
 use crate::math::{Real, Vec3, vec3};
 
@@ -120,11 +121,11 @@ impl Lattice {
         let first = self.position(block.low);
         let last = self.position(block.high.map(|high| high - 1));
         let radius = 0.5 * first.distance(last) * (1.0 + 1e-9);
-        let clearance = shape.signed_clearance(0.5 * (first + last));
-        if clearance >= radius || positions.len() > limit {
+        let side = shape.side_of_ball(0.5 * (first + last), radius);
+        if side == Side::Outside || positions.len() > limit {
             return;
         }
-        if clearance <= -radius {
+        if side == Side::Inside {
             for z in block.low[2]..block.high[2] {
                 for y in block.low[1]..block.high[1] {
                     positions.extend((block.low[0]..block.high[0]).map(|x| self.position([x, y, z])));

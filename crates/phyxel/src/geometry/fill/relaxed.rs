@@ -6,6 +6,7 @@
 
 use rayon::prelude::*;
 
+use super::super::mesh::{ClosestPoint, TriangleMesh};
 use super::super::placement::PlacedShape;
 use super::super::shape::Shape;
 use super::nearest::CellGrid;
@@ -175,35 +176,48 @@ impl<'a> Walls<'a> {
     }
 
     fn ask(&self, position: Vec3) -> Place {
+        if let Shape::Mesh(mesh) = &self.shape.shape {
+            let closest = mesh.closest_point(self.shape.placement.to_local(position));
+            return self.ask_mesh(mesh, position, &closest, None);
+        }
         let (distance, normal) = self.shape.signed_distance_and_normal(position);
-        let clearance = if self.has_holes { self.shape.signed_clearance(position) } else { distance };
-        Place { position, distance, normal, clearance: clearance.abs(), triangle: 0, moved: 0.0 }
+        let clearance = if self.has_holes { 0.0 } else { distance.abs() };
+        Place { position, distance, normal, clearance, triangle: 0, moved: 0.0 }
     }
 
     /// Asks at a position near a known place. On a mesh that is much cheaper: a triangle near the nearest one is known, and the
     /// side too, if the move was shorter than the clearance.
     fn ask_near(&self, known: &Place, position: Vec3) -> Place {
-        let moved = known.moved + position.distance(known.position);
-        let is_surely_inside = known.distance < 0.0 && moved < known.clearance;
         let Shape::Mesh(mesh) = &self.shape.shape else {
             return self.ask(position);
         };
+        let closest = mesh.closest_point_near(self.shape.placement.to_local(position), known.triangle);
+        let left = known.clearance - known.moved - position.distance(known.position);
+        let is_surely_inside = known.distance < 0.0 && left > 0.0;
+        self.ask_mesh(mesh, position, &closest, is_surely_inside.then_some(left))
+    }
+
+    /// The place at a position whose nearest point is known, and perhaps a radius that is surely inside.
+    fn ask_mesh(
+        &self,
+        mesh: &TriangleMesh,
+        position: Vec3,
+        closest: &ClosestPoint,
+        inside: Option<Real>,
+    ) -> Place {
         let placement = &self.shape.placement;
         let local = placement.to_local(position);
-        let closest = mesh.closest_point_near(local, known.triangle);
-        let (is_inside, clearance) = if is_surely_inside {
-            let left = known.clearance - moved;
-            (true, if self.has_holes { left } else { placement.scale * closest.distance })
-        } else {
-            let clearance = mesh.clearance_at(local, closest.distance);
-            (clearance < 0.0, placement.scale * clearance.abs())
+        let signed_clearance = match inside {
+            Some(_) if !self.has_holes => -placement.scale * closest.distance,
+            Some(radius) => -radius,
+            None => placement.scale * mesh.signed_clearance(local, closest.distance),
         };
-        let (distance, normal) = mesh.surface_at(local, &closest, is_inside);
+        let (distance, normal) = mesh.surface_at(local, closest, signed_clearance < 0.0);
         Place {
             position,
             distance: placement.scale * distance,
             normal: placement.direction_to_world(normal),
-            clearance,
+            clearance: signed_clearance.abs(),
             triangle: closest.triangle,
             moved: 0.0,
         }

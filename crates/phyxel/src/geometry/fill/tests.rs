@@ -64,8 +64,8 @@ fn the_number_follows_from_volume_and_spacing() {
     for shape in shapes() {
         let body = placed(shape);
         for sampling in ALL {
-            let filled = fill(&body, &with(Spacing::Uniform(0.08), sampling)).unwrap();
-            let expected = body.volume() / (0.08 as Real).powi(3);
+            let filled = fill(&body, &with(Spacing::Uniform(0.1), sampling)).unwrap();
+            let expected = body.volume() / (0.1 as Real).powi(3);
             assert!((filled.positions.len() as Real / expected - 1.0).abs() < 0.06, "{body:?} {sampling:?}");
         }
     }

@@ -9,6 +9,7 @@ mod winding;
 use std::sync::OnceLock;
 
 use super::aabb::Aabb;
+use super::shape::Side;
 use super::volume::{self, Solid};
 use crate::math::{Real, Vec3, vec3};
 use bvh::Bvh;
@@ -296,18 +297,12 @@ impl TriangleMesh {
         if front > back { -normal } else { normal }
     }
 
-    /// A ball around `p` with this radius has one sign: negative inside. For a closed mesh this is the signed distance; through
-    /// a hole, inside ends without a surface, see [`Rim::sign_radius`].
-    pub(crate) fn signed_clearance(&self, p: Vec3) -> Real {
-        let outside_box = self.bvh().bounds().distance(p);
-        if outside_box > 0.0 { outside_box } else { self.clearance_at(p, self.distance(p)) }
-    }
-
-    /// The same for a point whose distance from the surface is known.
-    pub(crate) fn clearance_at(&self, p: Vec3, distance: Real) -> Real {
+    /// Radius of a ball around `p` with one sign, for a point whose distance from the surface is known; negative inside. For a
+    /// closed mesh this is the signed distance; through a hole, inside ends without a surface, see [`Rim::sign_radius`].
+    pub(crate) fn signed_clearance(&self, p: Vec3, distance: Real) -> Real {
         let bounds = self.bvh().bounds();
         if !bounds.contains(p) {
-            return bounds.distance(p);
+            return if self.is_closed() { distance } else { bounds.distance(p) };
         }
         let winding = self.winding_number(p).abs();
         let mut clearance = distance;
@@ -317,6 +312,17 @@ impl TriangleMesh {
             clearance = distance.min(rim.sign_radius(p, (winding - INSIDE).abs())).min(to_box);
         }
         if winding > INSIDE { -clearance } else { clearance }
+    }
+
+    /// Which side of the surface a ball is on; the cheapest way to ask.
+    pub(crate) fn side_of_ball(&self, p: Vec3, radius: Real) -> Side {
+        if self.bvh().bounds().distance(p) >= radius {
+            Side::Outside
+        } else if self.closest_point_within(p, radius).is_some() {
+            Side::Mixed
+        } else {
+            Side::of_distance(self.signed_clearance(p, radius), radius)
+        }
     }
 
     fn rim(&self) -> Option<&Rim> {
@@ -331,23 +337,20 @@ impl TriangleMesh {
 }
 
 impl Solid for TriangleMesh {
-    /// A triangle near the last query.
-    type Hint = usize;
-
-    fn clearance(&self, p: Vec3, hint: usize) -> (Real, usize) {
-        let closest = self.closest_point_near(p, hint);
-        (self.clearance_at(p, closest.distance), closest.triangle)
+    fn side_of_ball(&self, p: Vec3, radius: Real) -> Side {
+        self.side_of_ball(p, radius)
     }
 
     /// Where no triangle is near, the inside ends in a hole: at the level surface of the winding number, whose place and
     /// direction follow from its gradient.
-    fn surface(&self, p: Vec3, radius: Real, hint: usize) -> (Real, Vec3) {
-        let closest = self.closest_point_near(p, hint);
-        let is_in_hole = !self.is_closed()
-            && closest.distance > radius
-            && self.clearance_at(p, closest.distance).abs() < radius;
-        if !is_in_hole {
+    fn surface(&self, p: Vec3, radius: Real) -> (Real, Vec3) {
+        if let Some(closest) = self.closest_point_within(p, radius) {
             return self.surface_at(p, &closest, self.contains(p));
+        }
+        match self.side_of_ball(p, radius) {
+            Side::Inside => return (-radius, Vec3::Y),
+            Side::Outside => return (radius, Vec3::Y),
+            Side::Mixed => {}
         }
         let step = 0.5 * radius;
         let inwardness = |p: Vec3| self.winding_number(p).abs();
@@ -355,7 +358,7 @@ impl Solid for TriangleMesh {
         let gradient = vec3(slope(Vec3::X), slope(Vec3::Y), slope(Vec3::Z));
         match gradient.try_normalize() {
             Some(inward) => ((INSIDE - inwardness(p)) / gradient.length(), -inward),
-            None => self.surface_at(p, &closest, self.contains(p)),
+            None => (if self.contains(p) { -radius } else { radius }, Vec3::Y),
         }
     }
 

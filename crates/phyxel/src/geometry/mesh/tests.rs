@@ -102,10 +102,10 @@ fn closed_meshes_have_a_sign_whichever_way_they_face() {
 
 #[test]
 fn open_meshes_have_an_inside_that_ends_at_the_hole() {
-    let mesh = sphere_with_hole(64, 0.7);
+    let mesh = sphere_with_hole(32, 0.7);
     assert!(!mesh.is_closed() && mesh.has_inside());
     // The triangulated sphere is smaller than the true one.
-    let flattening = sphere(64).signed_volume() / (4.0 / 3.0 * std::f64::consts::PI);
+    let flattening = sphere(32).signed_volume() / (4.0 / 3.0 * std::f64::consts::PI);
     let rim = mesh.bounds().max.y;
     for p in random_points(2000, 1.2) {
         // A flat hole is seen under 2π from its own plane: that is where the inside ends.
@@ -122,8 +122,10 @@ fn clearance_balls_have_one_sign() {
     let mesh = sphere_with_hole(32, 0.7);
     let mut random = Random::with_stream(9, 1);
     for p in random_points(300, 1.2) {
-        let clearance = mesh.signed_clearance(p);
+        let clearance = mesh.signed_clearance(p, mesh.distance(p));
         assert_eq!(clearance < 0.0, mesh.contains(p));
+        assert_ne!(mesh.side_of_ball(p, 0.999 * clearance.abs()), Side::Mixed);
+        assert_eq!(mesh.side_of_ball(p, 1.001 * mesh.distance(p)), Side::Mixed);
         for _ in 0..30 {
             let q = p + 0.999 * clearance.abs() * random.in_cube().normalize();
             assert_eq!(mesh.contains(q), mesh.contains(p), "{p} {q} {clearance}");

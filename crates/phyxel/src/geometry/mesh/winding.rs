@@ -2,8 +2,9 @@
 //!
 //! From far away the triangles of a tree node look like one point with moments. With c their centre, δ = x - c, r = c - p and
 //! n the normal, a node's share of the winding number is the expansion of ∫ n·(r+δ) / |r+δ|³ dA / 4π to second order in δ:
-//! N·r / r³ + (tr M - 3 r·Mr / r²) / r³ + (-3/2 (2u + v)·r + 15/2 Σ_j r_j r·S_j r / r²) / r⁵, where
-//! N = ∫ n, M = ∫ δ nᵀ, S_j = ∫ n_j δ δᵀ, u = Σ_j S_j e_j and v_j = tr S_j. Nearby triangles are summed exactly.
+//! (N·r + r·Q r / r² + C(r) / r⁴) / r³, where N = ∫ n, Q = tr M - 3 M with M = ∫ δ nᵀ, and C is the cubic form
+//! 15/2 Σ_j r_j r·S_j r - 3/2 r² (2u + v)·r with S_j = ∫ n_j δ δᵀ, u = Σ_j S_j e_j and v_j = tr S_j. Nearby triangles are
+//! summed exactly.
 
 use super::bvh::{Bvh, Kind};
 use super::triangle;
@@ -21,12 +22,10 @@ pub(super) struct Moments {
     far_squared: Real,
     /// N: integral of the normal.
     area_normal: Vec3,
-    /// M: integral of offset times normal.
-    first: Mat3,
-    /// S_j: integral of a normal's component times offset times offset.
-    second: [Mat3; 3],
-    /// 2u + v, made of the second moments.
-    contracted: Vec3,
+    /// Q, symmetric: xx, yy, zz, xy, yz, zx.
+    quadratic: [Real; 6],
+    /// C: xxx, yyy, zzz, xxy, yyz, zzx, xyy, yzz, zxx, xyz.
+    cubic: [Real; 10],
 }
 
 /// Moments of every node of a tree.
@@ -61,21 +60,30 @@ fn of_triangles(corners: &[[Vec3; 3]]) -> Moments {
         plain += center_of(triangle);
     }
     let center = if area > 0.0 { weighted / area } else { plain / corners.len() as Real };
-    let mut moments = Moments {
-        center,
-        far_squared: 0.0,
+    let mut raw = RawMoments {
         area_normal: Vec3::ZERO,
         first: Mat3::ZERO,
         second: [Mat3::ZERO; 3],
-        contracted: Vec3::ZERO,
+        radius_squared: 0.0,
     };
     for triangle in corners {
-        moments.add(triangle);
+        raw.add(&triangle.map(|corner| corner - center));
     }
-    let second = &moments.second;
-    moments.contracted = 2.0 * (second[0].x_axis + second[1].y_axis + second[2].z_axis)
-        + vec3(trace(&second[0]), trace(&second[1]), trace(&second[2]));
-    moments
+    Moments {
+        center,
+        far_squared: FAR * FAR * raw.radius_squared,
+        area_normal: raw.area_normal,
+        quadratic: raw.quadratic(),
+        cubic: raw.cubic(),
+    }
+}
+
+/// N, M and S_j of a node, and the radius that holds its triangles.
+struct RawMoments {
+    area_normal: Vec3,
+    first: Mat3,
+    second: [Mat3; 3],
+    radius_squared: Real,
 }
 
 fn trace(matrix: &Mat3) -> Real {
@@ -86,10 +94,11 @@ fn outer(column: Vec3, row: Vec3) -> Mat3 {
     Mat3::from_cols(column * row.x, column * row.y, column * row.z)
 }
 
-impl Moments {
-    fn add(&mut self, triangle: &[Vec3; 3]) {
-        let normal = 0.5 * triangle::double_area_normal(triangle);
-        let [a, b, c] = triangle.map(|corner| corner - self.center);
+impl RawMoments {
+    /// Adds a triangle whose corners are relative to the node's centre.
+    fn add(&mut self, corners: &[Vec3; 3]) {
+        let normal = 0.5 * triangle::double_area_normal(corners);
+        let [a, b, c] = *corners;
         let middle = (a + b + c) / 3.0;
         self.area_normal += normal;
         self.first += outer(middle, normal);
@@ -98,21 +107,49 @@ impl Moments {
         for axis in 0..3 {
             self.second[axis] += spread * normal[axis];
         }
-        for corner in [a, b, c] {
-            self.far_squared = self.far_squared.max(FAR * FAR * corner.length_squared());
+        for corner in corners {
+            self.radius_squared = self.radius_squared.max(corner.length_squared());
         }
     }
 
+    fn quadratic(&self) -> [Real; 6] {
+        let (first, trace) = (&self.first, trace(&self.first));
+        let both = |row: usize, column: usize| -1.5 * (first.col(column)[row] + first.col(row)[column]);
+        [trace + both(0, 0), trace + both(1, 1), trace + both(2, 2), both(0, 1), both(1, 2), both(2, 0)]
+    }
+
+    fn cubic(&self) -> [Real; 10] {
+        let second = |axis: usize, row: usize, column: usize| 7.5 * self.second[axis].col(column)[row];
+        let [x, y, z] = &self.second;
+        let linear = 1.5 * (2.0 * (x.x_axis + y.y_axis + z.z_axis) + vec3(trace(x), trace(y), trace(z)));
+        // Coefficients of a³ and of a² b.
+        let pure = |a: usize| second(a, a, a) - linear[a];
+        let mixed = |a: usize, b: usize| second(b, a, a) + 2.0 * second(a, a, b) - linear[b];
+        let all = 2.0 * (second(0, 1, 2) + second(1, 2, 0) + second(2, 0, 1));
+        let (ascending, descending) =
+            ([mixed(0, 1), mixed(1, 2), mixed(2, 0)], [mixed(1, 0), mixed(2, 1), mixed(0, 2)]);
+        let [xxy, yyz, zzx] = ascending;
+        let [xyy, yzz, zxx] = descending;
+        [pure(0), pure(1), pure(2), xxy, yyz, zzx, xyy, yzz, zxx, all]
+    }
+}
+
+impl Moments {
     fn winding_number(&self, p: Vec3) -> Real {
         let r = self.center - p;
         let inverse_squared = 1.0 / r.length_squared();
         let inverse_cubed = inverse_squared * inverse_squared.sqrt();
-        let order_0 = self.area_normal.dot(r);
-        let order_1 = trace(&self.first) - 3.0 * inverse_squared * r.dot(self.first * r);
-        let second = &self.second;
-        let cubic = (second[0] * r.x + second[1] * r.y + second[2] * r.z) * r;
-        let order_2 = inverse_squared * (7.5 * inverse_squared * r.dot(cubic) - 1.5 * self.contracted.dot(r));
-        (order_0 + order_1 + order_2) * inverse_cubed / (4.0 * std::f64::consts::PI)
+        let Vec3 { x, y, z } = r;
+        let (xx, yy, zz, xy, yz, zx) = (x * x, y * y, z * z, x * y, y * z, z * x);
+        let q = &self.quadratic;
+        let quadratic = q[0] * xx + q[1] * yy + q[2] * zz + 2.0 * (q[3] * xy + q[4] * yz + q[5] * zx);
+        let c = &self.cubic;
+        let cubic = xx * (c[0] * x + c[3] * y + c[8] * z)
+            + yy * (c[1] * y + c[4] * z + c[6] * x)
+            + zz * (c[2] * z + c[5] * x + c[7] * y)
+            + c[9] * xy * z;
+        let sum = self.area_normal.dot(r) + inverse_squared * (quadratic + inverse_squared * cubic);
+        sum * inverse_cubed / (4.0 * std::f64::consts::PI)
     }
 }
 
