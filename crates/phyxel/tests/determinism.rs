@@ -36,7 +36,7 @@ fn on_threads<T: Send>(n: usize, run: impl FnOnce() -> T + Send) -> T {
 fn same_bits_for_any_number_of_threads() {
     let run = || {
         let mut world = world();
-        assert!(world.n_particles() > 4096, "more than one chunk");
+        assert!(world.n_particles() > 4 * phyxel::math::CHUNK, "several chunks");
         let mut digests = vec![world.digest()];
         for _ in 0..4 {
             world.advance(0.03).unwrap();

@@ -19,6 +19,13 @@ pub enum Friction {
 /// What answers an obstacle's distance queries, in the coordinates of time 0.
 #[derive(Clone, Debug)]
 pub(crate) enum Surface {
+    /// A half-space: the points with `normal · x < offset`.
+    Plane {
+        /// Unit vector.
+        normal: Vec3,
+        /// [m]
+        offset: Real,
+    },
     /// The shape itself.
     Exact(PlacedShape),
     /// Distances baked on a grid: meshes are slow to ask.
@@ -40,6 +47,10 @@ const MAX_GRID_NODES: usize = 32_000_000;
 impl Surface {
     /// Bakes shapes that are slow to ask, with cells of half the smallest spacing of the bodies.
     pub(crate) fn try_new(shape: &PlacedShape, spacing: Real) -> Result<Self, DistanceGridError> {
+        if let Shape::HalfSpace { normal, .. } = shape.shape {
+            let normal = shape.placement.direction_to_world(normal).normalize();
+            return Ok(Self::Plane { normal, offset: -shape.signed_distance(Vec3::ZERO) });
+        }
         if !shape.shape.has_mesh() || shape.bounds().is_none() {
             return Ok(Self::Exact(shape.clone()));
         }
@@ -55,6 +66,7 @@ impl Surface {
     #[inline]
     fn distance(&self, p: Vec3) -> Real {
         match self {
+            Self::Plane { normal, offset } => normal.dot(p) - offset,
             Self::Exact(shape) => shape.signed_distance(p),
             Self::Baked(baked) => baked.distance_and_side(p).0,
         }
@@ -63,6 +75,7 @@ impl Surface {
     #[inline]
     fn normal(&self, p: Vec3) -> Vec3 {
         match self {
+            Self::Plane { normal, .. } => *normal,
             Self::Exact(shape) => shape.normal(p),
             Self::Baked(baked) => {
                 let (_, gradient) = baked.grid.signed_distance_and_gradient(baked.placement.to_local(p));

@@ -4,7 +4,7 @@ use super::Real;
 use rayon::prelude::*;
 
 /// Rows per partial sum. A constant of the results' bits, not of speed.
-pub const CHUNK: usize = 4096;
+pub const CHUNK: usize = 1024;
 
 /// Σ term(i) for i < n, the same bits for any number of threads.
 pub fn sum_over<T, F>(n: usize, term: F) -> T
