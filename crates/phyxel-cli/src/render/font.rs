@@ -39,8 +39,17 @@ pub(super) fn glyph(character: char) -> Glyph {
         raised.width *= SUPERSCRIPT_SCALE;
         return raised;
     }
-    let (width, strokes) = find(character).unwrap_or(UNKNOWN);
+    let (width, strokes) = find(character).or_else(|| find(without_accent(character)?)).unwrap_or(UNKNOWN);
     Glyph { strokes: strokes.split_whitespace().map(flatten).collect(), width }
+}
+
+/// The letter under an accent of western European languages: the alphabet has no accents.
+fn without_accent(character: char) -> Option<char> {
+    const LETTERS: [(char, &str); 14] = [
+        ('a', "àáâãäå"), ('c', "ç"), ('e', "èéêë"), ('i', "ìíîï"), ('n', "ñ"), ('o', "òóôõöø"), ('u', "ùúûü"),
+        ('A', "ÀÁÂÃÄÅ"), ('C', "Ç"), ('E', "ÈÉÊË"), ('I', "ÌÍÎÏ"), ('N', "Ñ"), ('O', "ÒÓÔÕÖØ"), ('U', "ÙÚÛÜ"),
+    ];
+    LETTERS.iter().find(|letter| letter.1.contains(character)).map(|letter| letter.0)
 }
 
 /// Whether the alphabet has the character.
@@ -141,6 +150,7 @@ mod tests {
         }
         assert!(!has('漢'));
         assert!(!glyph('漢').strokes.is_empty(), "unknown characters show as a box");
+        assert_eq!(glyph('ü').strokes, glyph('u').strokes);
     }
 
     #[test]

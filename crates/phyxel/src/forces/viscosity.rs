@@ -104,7 +104,8 @@ impl Viscosity {
         let Self { cg, prepared, answers, aside, momentum, inverse_mass } = self;
         let apply = |v: &[Vec3], out: &mut [Vec3]| {
             apply_internal(bonds, prepared, (answers, aside), v, out);
-            out.par_iter_mut().enumerate().for_each(|(i, out)| *out = v[i] * mass[i] - *out * time_step);
+            let rows = out.par_iter_mut().with_min_len(512).enumerate();
+            rows.for_each(|(i, out)| *out = v[i] * mass[i] - *out * time_step);
         };
         cg.solve(apply, |i| inverse_mass[i], momentum, velocities)
     }

@@ -1,6 +1,6 @@
 //! Preconditioned conjugate gradients on fields of vectors: one scalar product for all three components.
 
-use crate::math::{Real, Vec3, sum_over};
+use crate::math::{CHUNK, Real, Vec3, sum_over};
 use rayon::prelude::*;
 
 /// Buffers and limits of a solve; reuse one to avoid allocation.
@@ -28,6 +28,31 @@ pub struct Solved {
 
 fn dot_weighted(a: &[Vec3], b: &[Vec3], weight: impl Fn(usize) -> Vec3 + Sync) -> Real {
     sum_over(a.len(), |i| (a[i] * weight(i)).dot(b[i]))
+}
+
+/// x ← x + α d, r ← r − α p; returns the new preconditioned r·r, summed in a fixed order.
+fn advance(
+    alpha: Real,
+    direction: &[Vec3],
+    product: &[Vec3],
+    x: &mut [Vec3],
+    residual: &mut [Vec3],
+    inverse_diagonal: &(impl Fn(usize) -> Vec3 + Sync),
+) -> Real {
+    let rows = x.par_chunks_mut(CHUNK).zip(residual.par_chunks_mut(CHUNK)).enumerate();
+    let partial: Vec<Real> = rows
+        .map(|(chunk, (x, residual))| {
+            let mut sum = 0.0;
+            for (k, (x, r)) in x.iter_mut().zip(residual).enumerate() {
+                let i = chunk * CHUNK + k;
+                *x += direction[i] * alpha;
+                *r -= product[i] * alpha;
+                sum += (*r * inverse_diagonal(i)).dot(*r);
+            }
+            sum
+        })
+        .collect();
+    partial.into_iter().sum()
 }
 
 impl ConjugateGradients {
@@ -70,9 +95,7 @@ impl ConjugateGradients {
                 break;
             }
             let alpha = rr / curvature;
-            x.par_iter_mut().zip(direction.par_iter()).for_each(|(x, d)| *x += *d * alpha);
-            residual.par_iter_mut().zip(product.par_iter()).for_each(|(r, p)| *r -= *p * alpha);
-            let next = dot_weighted(residual, residual, &inverse_diagonal);
+            let next = advance(alpha, direction, product, x, residual, &inverse_diagonal);
             let beta = next / rr;
             rr = next;
             direction

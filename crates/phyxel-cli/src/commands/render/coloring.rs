@@ -39,17 +39,14 @@ impl Coloring {
         let (label, unit) = (name.to_owned(), first.unit.trim_start_matches('1').to_owned());
         let values =
             found.iter().flat_map(|(table, column)| (0..table.id.len()).map(|row| value(column, row)));
-        let occurring = values
-            .filter(|value| value.is_finite())
-            .fold([f32::INFINITY, f32::NEG_INFINITY], |[min, max], value| [min.min(value), max.max(value)]);
-        let (map, [min, max]) = match (range, occurring) {
+        let (map, [min, max]) = match (range, bulk_range(values)) {
             (Some(range), _) => (map_for(range), range),
-            (None, [min, max]) if min > max => (ColorMap::Sequential, [0.0, 1.0]),
+            (None, None) => (ColorMap::Sequential, [0.0, 1.0]),
             // the middle of a diverging map must be zero
-            (None, [min, max]) if map_for([min, max]) == ColorMap::Diverging => {
+            (None, Some([min, max])) if map_for([min, max]) == ColorMap::Diverging => {
                 (ColorMap::Diverging, [min.min(-max), max.max(-min)])
             }
-            (None, occurring) => (ColorMap::Sequential, occurring),
+            (None, Some(bulk)) => (ColorMap::Sequential, bulk),
         };
         Ok(Self::Column(ColorBar { label, unit, min, max, map }))
     }
@@ -75,6 +72,21 @@ impl Coloring {
             Self::Column(bar) => Some(bar.clone()),
         }
     }
+}
+
+/// Share of the values at each end that may lie beyond the colours: a few extreme particles must not darken all others.
+const CUT: f64 = 0.002;
+
+/// The range of all finite values but the most extreme ones; all of them if these are no outliers.
+fn bulk_range(values: impl Iterator<Item = f32>) -> Option<[f32; 2]> {
+    let mut finite: Vec<f32> = values.filter(|value| value.is_finite()).collect();
+    let cut = (CUT * finite.len() as f64) as usize;
+    let last = finite.len().checked_sub(1)?;
+    let mut at = |k: usize| *finite.select_nth_unstable_by(k, f32::total_cmp).1;
+    let ([min, max], [low, high]) = ([at(0), at(last)], [at(cut), at(last - cut)]);
+    let width = high - low;
+    let end = |bulk: f32, extreme: f32| if (extreme - bulk).abs() > 0.25 * width { bulk } else { extreme };
+    if width > 0.0 { Some([end(low, min), end(high, max)]) } else { Some([min, max]) }
 }
 
 fn map_for([min, max]: [f32; 2]) -> ColorMap {
@@ -134,6 +146,14 @@ mod tests {
         assert_eq!((bar(&coloring).min, bar(&coloring).max), (1.0, 7.0));
         assert_eq!(bar(&coloring).map, ColorMap::Sequential);
         assert_eq!(coloring.colors(&tables[1])[0], Color::MISSING);
+    }
+
+    #[test]
+    fn a_few_extreme_particles_do_not_set_the_range() {
+        let mut values: Vec<f32> = (0..1000).map(|k| k as f32 * 1e-3).collect();
+        values[500] = 1e6;
+        let coloring = Coloring::new("stress", None, &[table("stress", 1, &values)]).unwrap();
+        assert!(bar(&coloring).max < 1.0 && bar(&coloring).max > 0.99 && bar(&coloring).min == 0.0);
     }
 
     #[test]
