@@ -1,14 +1,24 @@
 //! From a scene file to something that can be run: here the scene front end meets the engine's catalogue of methods.
 
-use crate::clock;
 use crate::failure::Failure;
+use crate::{clock, memory};
 use phyxel::contact::Obstacle;
+use phyxel::geometry::Fill;
 use phyxel::methods::CATALOGUE;
 use phyxel::world::World;
 use phyxel_io::results::{BodyInfo, BundledScene, ContentDigest, bundle_meshes};
 use phyxel_io::scene::description::{Resolution, Sampling, Scene, Varying};
 use phyxel_io::scene::{ParseOptions, SceneFile, WorldOptions, apply_overrides};
 use std::path::{Path, PathBuf};
+
+/// What a particle takes while its world is built; `phyxel bench` measures it.
+const BYTES_PER_PARTICLE: u64 = 2500;
+
+/// As many particles as memory allows.
+fn max_particles() -> usize {
+    let fits = memory::available().map(|bytes| (bytes / BYTES_PER_PARTICLE) as usize);
+    fits.unwrap_or(Fill::DEFAULT_MAX_PARTICLES)
+}
 
 /// A scene that can be run.
 pub(crate) struct SceneSource {
@@ -54,7 +64,7 @@ pub(crate) fn load(path: &Path, overrides: &[(String, String)]) -> Result<SceneS
     let text = apply_overrides(&String::from_utf8_lossy(&bytes), &name, overrides)?;
     let file = parse_bytes(text.as_bytes(), &name)?;
     let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-    let options = WorldOptions { clock: Some(clock::seconds), ..WorldOptions::default() };
+    let options = WorldOptions { clock: Some(clock::seconds), max_particles: max_particles() };
     let world = file.build_world(&folder, &options)?;
     let title = file.scene.title.clone().unwrap_or_else(|| scene_name(path));
     let bundle = bundle_meshes(&text, &folder);

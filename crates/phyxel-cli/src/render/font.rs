@@ -46,8 +46,20 @@ pub(super) fn glyph(character: char) -> Glyph {
 /// The letter under an accent of western European languages: the alphabet has no accents.
 fn without_accent(character: char) -> Option<char> {
     const LETTERS: [(char, &str); 14] = [
-        ('a', "àáâãäå"), ('c', "ç"), ('e', "èéêë"), ('i', "ìíîï"), ('n', "ñ"), ('o', "òóôõöø"), ('u', "ùúûü"),
-        ('A', "ÀÁÂÃÄÅ"), ('C', "Ç"), ('E', "ÈÉÊË"), ('I', "ÌÍÎÏ"), ('N', "Ñ"), ('O', "ÒÓÔÕÖØ"), ('U', "ÙÚÛÜ"),
+        ('a', "àáâãäå"),
+        ('c', "ç"),
+        ('e', "èéêë"),
+        ('i', "ìíîï"),
+        ('n', "ñ"),
+        ('o', "òóôõöø"),
+        ('u', "ùúûü"),
+        ('A', "ÀÁÂÃÄÅ"),
+        ('C', "Ç"),
+        ('E', "ÈÉÊË"),
+        ('I', "ÌÍÎÏ"),
+        ('N', "Ñ"),
+        ('O', "ÒÓÔÕÖØ"),
+        ('U', "ÙÚÛÜ"),
     ];
     LETTERS.iter().find(|letter| letter.1.contains(character)).map(|letter| letter.0)
 }

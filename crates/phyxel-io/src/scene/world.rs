@@ -6,7 +6,7 @@ use super::{Problem, SceneError, SceneFile};
 use crate::mesh;
 use phyxel::contact::{Axes, Ease, Friction, Grip, Keyframe, Motion, Obstacle};
 use phyxel::forces::{Field, ForceField};
-use phyxel::geometry::{Fill, PlacedShape, Placement, Sampling, Shape, Spacing, TriangleMesh};
+use phyxel::geometry::{Fill, FillError, PlacedShape, Placement, Sampling, Shape, Spacing, TriangleMesh};
 use phyxel::material::{Material, Varying};
 use phyxel::math::{Quat, Real, Vec3};
 use phyxel::methods::reference;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// What a scene leaves to the program.
 #[derive(Clone, Copy, Debug)]
 pub struct WorldOptions {
-    /// More particles than this in one body are refused.
+    /// More particles than this in all bodies together are refused.
     pub max_particles: usize,
     /// A clock in seconds, for timings by stage.
     pub clock: Option<fn() -> Real>,
@@ -183,12 +183,14 @@ impl SceneFile {
     /// The engine's errors at the place of what caused them.
     fn build_error(&self, error: &BuildError) -> SceneError {
         let (path, help) = match error {
-            BuildError::Fill { body, .. } => {
+            BuildError::Fill { body, source, .. } => {
                 let key = match self.scene.bodies[*body].resolution {
                     scene::Resolution::Particles(_) => "particles",
                     _ => "spacing",
                 };
-                (format!("bodies.{body}.{key}"), None)
+                let too_many = matches!(source, FillError::TooMany { .. });
+                let help = "the limit is for all bodies together, and what memory allows";
+                (format!("bodies.{body}.{key}"), too_many.then(|| help.to_owned()))
             }
             BuildError::Method { body, .. } => {
                 (body.map_or_else(String::new, |b| format!("bodies.{b}")), None)

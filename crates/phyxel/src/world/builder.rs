@@ -268,11 +268,18 @@ impl WorldBuilder {
         Ok(world)
     }
 
+    /// The limit on particles counts for all bodies together.
     fn fill_bodies(&self) -> Result<Vec<Filled>, BuildError> {
-        let one = |(body, b): (usize, &Body)| {
-            fill(&b.shape, &b.fill).map_err(|source| BuildError::Fill { body, name: b.name.clone(), source })
-        };
-        self.bodies.iter().enumerate().map(one).collect()
+        let mut filled: Vec<Filled> = Vec::with_capacity(self.bodies.len());
+        let mut n_taken = 0;
+        for (body, b) in self.bodies.iter().enumerate() {
+            let how = Fill { max_particles: b.fill.max_particles.saturating_sub(n_taken), ..b.fill };
+            let failed = |source| BuildError::Fill { body, name: b.name.clone(), source };
+            let points = fill(&b.shape, &how).map_err(failed)?;
+            n_taken += points.positions.len();
+            filled.push(points);
+        }
+        Ok(filled)
     }
 
     /// Method keys in order of first use, with the bodies that use them.

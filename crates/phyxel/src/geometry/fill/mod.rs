@@ -103,7 +103,9 @@ pub enum FillError {
     NoInside,
     /// Nothing fits.
     #[error(
-        "no particle fits into the shape: it is {size} large and has a volume of {volume:.4e} m³, the spacing is {spacing:.4e} m; choose a smaller spacing"
+        "no particle fits into the shape: it is {size} large and has a volume of {} m³, the spacing is {} m; choose a smaller spacing",
+        shown(*.volume),
+        shown(*.spacing)
     )]
     NoParticles {
         /// Edge lengths of the shape's bounds, in its own directions.
@@ -115,7 +117,8 @@ pub enum FillError {
     },
     /// Too few particles to deform.
     #[error(
-        "only {n_particles} particles fit into the shape, at least 4 are needed: it is {size} large, the spacing is {spacing:.4e} m; choose a smaller spacing or more particles"
+        "only {n_particles} particles fit into the shape, at least 4 are needed: it is {size} large, the spacing is {} m; choose a smaller spacing or more particles",
+        shown(*.spacing)
     )]
     TooFew {
         /// How many fit.
@@ -141,8 +144,15 @@ pub struct Size(pub Vec3);
 
 impl std::fmt::Display for Size {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:.4e} × {:.4e} × {:.4e} m", self.0.x, self.0.y, self.0.z)
+        let [x, y, z] = self.0.to_array().map(shown);
+        write!(f, "{x} × {y} × {z} m")
     }
+}
+
+/// A number with four digits at the most, for messages.
+fn shown(value: Real) -> String {
+    let rounded: Real = format!("{value:.3e}").parse().unwrap_or(value);
+    if (1e-4..1e6).contains(&rounded.abs()) { format!("{rounded}") } else { format!("{rounded:e}") }
 }
 
 /// Fewest particles of a body: with fewer, no neighbourhood spans space.

@@ -8,7 +8,7 @@ use crate::material::{Lame, Parameter};
 use crate::math::{Mat3, Real, Vec3, trace};
 use crate::methods::{Matter, MethodError};
 use crate::mls::{Answer, moment, safe_inverse};
-use crate::neighbors::{Bonds, Points, mean_nearest_distance, within_radius};
+use crate::neighbors::{Neighbors, Points, mean_nearest_distance, within_radius};
 use crate::particles::Particles;
 use rayon::prelude::*;
 
@@ -81,17 +81,13 @@ impl Reference {
         let h = &self.support_radius;
         let neighbors =
             within_radius(Points { positions: rest, keys: &particles.body }, |i| h[i]).symmetrized();
-        let bonds = Bonds::new(neighbors, |i, j| rest[j] - rest[i]);
-        let weights = weights(&bonds, h);
+        let weights = weights(&neighbors, rest, h);
         let rows: Vec<(RestParticle, bool)> = (0..particles.len())
             .into_par_iter()
             .map(|i| {
                 let own = || {
-                    let range = bonds.neighbors().range(i);
-                    weights[range.clone()]
-                        .iter()
-                        .map(|w| Real::from(w[0]))
-                        .zip(bonds.vectors()[range].iter().copied())
+                    let row = neighbors.row(i).iter().zip(&weights[neighbors.range(i)]);
+                    row.map(|(&j, w)| (Real::from(w[0]), rest[j as usize] - rest[i]))
                 };
                 let a = moment(own());
                 let inverse = safe_inverse(a, MOMENT_TOLERANCE);
@@ -110,7 +106,7 @@ impl Reference {
             .collect();
         self.rest.n_degenerate = rows.iter().filter(|row| row.1).count();
         self.rest.particles = rows.into_iter().map(|row| row.0).collect();
-        (self.rest.bonds, self.rest.weights) = (bonds, weights);
+        (self.rest.neighbors, self.rest.weights) = (neighbors, weights);
         let n = particles.len();
         self.gradients.resize(n, Mat3::IDENTITY);
         self.answers.resize(n, Answer::default());
@@ -129,17 +125,15 @@ fn support_factor(support: Support, sampling: Sampling) -> Real {
 }
 
 /// [w_ij, w_ji] of every bond, by the poly6 shape of each end's own support: constants cancel in the fit.
-fn weights(bonds: &Bonds, support_radius: &[Real]) -> Vec<[f32; 2]> {
-    let neighbors = bonds.neighbors();
-    let row = |i: usize| {
-        let bonds_of_row = neighbors.row(i).iter().zip(&bonds.vectors()[neighbors.range(i)]);
-        bonds_of_row.map(move |(&j, u)| {
-            let weight = |k: usize| kernels::poly6_shape(u.length_squared(), support_radius[k]) as f32;
-            [weight(i), weight(j as usize)]
-        })
-    };
+fn weights(neighbors: &Neighbors, rest: &[Vec3], support_radius: &[Real]) -> Vec<[f32; 2]> {
     let mut all = Vec::with_capacity(neighbors.n_bonds());
-    (0..neighbors.n_rows()).for_each(|i| all.extend(row(i)));
+    for i in 0..neighbors.n_rows() {
+        all.extend(neighbors.row(i).iter().map(|&j| {
+            let j = j as usize;
+            let squared = rest[i].distance_squared(rest[j]);
+            [i, j].map(|k| kernels::poly6_shape(squared, support_radius[k]) as f32)
+        }));
+    }
     all
 }
 

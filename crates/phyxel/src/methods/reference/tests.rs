@@ -156,7 +156,7 @@ fn paper_volumes_of_a_lattice_cube() {
     let total: Real = particles.volume.iter().sum();
     assert!((total / 0.512 - 1.605).abs() < 0.005, "{}", total / 0.512);
     let counts = (0..512).map(|i| {
-        let row = method.rest.bonds.neighbors().range(i);
+        let row = method.rest.neighbors.range(i);
         method.rest.weights[row].iter().filter(|w| w[0] > 0.0).count()
     });
     assert_eq!(counts.max(), Some(178));
