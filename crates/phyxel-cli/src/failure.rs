@@ -39,6 +39,11 @@ impl From<ResultError> for Failure {
                 folder.display()
             )),
             ResultError::NotAResult(_) => Self::Usage(text),
+            ResultError::Io { action: "open", ref source, .. }
+                if source.kind() == std::io::ErrorKind::NotFound =>
+            {
+                Self::Usage(text)
+            }
             ResultError::NoCheckpoint(_) => {
                 Self::Run(format!("{text}\n  start anew:  phyxel run SCENE --force"))
             }

@@ -87,6 +87,10 @@ impl March<'_> {
         let mut last = plan.first_frame.saturating_sub(1);
         for frame in plan.first_frame.max(1)..=plan.last_frame {
             if interrupt::requested() {
+                // the signal came after the last frame's own look at it
+                if last >= plan.first_frame {
+                    self.checkpoint(last)?;
+                }
                 return Ok(Outcome::Interrupted(last));
             }
             let start = clock::seconds();

@@ -11,12 +11,12 @@ use phyxel_io::scene::description::{Resolution, Sampling, Scene, Varying};
 use phyxel_io::scene::{ParseOptions, SceneFile, WorldOptions, apply_overrides};
 use std::path::{Path, PathBuf};
 
-/// What a particle takes while its world is built; `phyxel bench` measures it.
-const BYTES_PER_PARTICLE: u64 = 2500;
-
-/// As many particles as memory allows.
-fn max_particles() -> usize {
-    let fits = memory::available().map(|bytes| (bytes / BYTES_PER_PARTICLE) as usize);
+/// As many particles as memory allows. While a world is built, a particle takes about a kilobyte and 60 bytes for each
+/// neighbour, of which there are 26 at a support factor of 1.5.
+fn max_particles(scene: &Scene) -> usize {
+    let support = scene.methods.reference.support_factor.unwrap_or(2.0);
+    let bytes_per_particle = 1000.0 + 60.0 * 26.0 * (support / 1.5).powi(3);
+    let fits = memory::available().map(|bytes| (bytes as f64 / bytes_per_particle) as usize);
     fits.unwrap_or(Fill::DEFAULT_MAX_PARTICLES)
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn load(path: &Path, overrides: &[(String, String)]) -> Result<SceneS
     let text = apply_overrides(&String::from_utf8_lossy(&bytes), &name, overrides)?;
     let file = parse_bytes(text.as_bytes(), &name)?;
     let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-    let options = WorldOptions { clock: Some(clock::seconds), max_particles: max_particles() };
+    let options = WorldOptions { clock: Some(clock::seconds), max_particles: max_particles(&file.scene) };
     let world = file.build_world(&folder, &options)?;
     let title = file.scene.title.clone().unwrap_or_else(|| scene_name(path));
     let bundle = bundle_meshes(&text, &folder);

@@ -64,7 +64,7 @@ impl Method for SpringMethod {
                 + ctx.fields.acceleration(particles.position[i], particles.velocity[i]);
             particles.velocity[i] += a * dt;
         }
-        ctx.contacts.settle(particles);
+        ctx.contacts.settle_before_moving(particles);
         ctx.grips.lead_velocities(particles);
         for i in 0..particles.len() {
             particles.position[i] += particles.velocity[i] * dt;

@@ -68,6 +68,32 @@ fn free_fall() {
     });
 }
 
+/// A body that is only turned and moved has no strain, no energy and no stress; one that is stretched evenly has the same
+/// stress everywhere (the patch test of stresses).
+#[test]
+fn rigid_motion_costs_nothing_and_even_stretch_is_even() {
+    for_each_method(|row| {
+        let mut world = world(row)
+            .gravity(Vec3::ZERO)
+            .body(bar("b", [5, 6, 7], 0.05, elastic(1e5, 0.3)))
+            .build()
+            .unwrap();
+        let turn = phyxel::math::Quat::from_axis_angle(vec3(1.0, 2.0, -0.5).normalize(), 2.0);
+        world.edit_particles(|p| p.position.iter_mut().for_each(|x| *x = turn * *x + vec3(3.0, 1.0, 2.0)));
+        let ledger = world.ledger();
+        assert!(
+            ledger.elastic_energy.unwrap_or(0.0) < 1e-15 && (ledger.volume / 0.02625 - 1.0).abs() < 1e-12
+        );
+        world.advance(0.1).unwrap();
+        assert!(world.ledger().max_speed < 1e-10, "{}", row.key);
+        let map = phyxel::math::Mat3::from_diagonal(vec3(1.1, 0.95, 1.02));
+        world.edit_particles(|p| p.position.iter_mut().for_each(|x| *x = map * *x));
+        let frame = world.frame(&["stress".into()]);
+        let stress = &frame.columns[0].values;
+        assert!(stress.iter().all(|s| *s > 1e3 && (s / stress[0] - 1.0).abs() < 1e-5), "{}", row.key);
+    });
+}
+
 /// A free bar that spins and vibrates: energy, linear and angular momentum.
 #[test]
 fn spinning_and_vibrating_keeps_energy_and_momenta() {
@@ -79,11 +105,11 @@ fn spinning_and_vibrating_keeps_energy_and_momenta() {
             body.velocity = vec3(0.3, -0.2, 0.1);
             body.angular_velocity = vec3(1.0, 2.0, 0.5);
             let mut world = world(row).body(body).gravity(Vec3::ZERO).time_step(Some(1e-3)).build().unwrap();
-            for particles in world.particles_mut() {
+            world.edit_particles(|particles| {
                 for (v, x) in particles.velocity.iter_mut().zip(&particles.position) {
                     *v += vec3(0.0, 0.2 * x.z, 0.1 * (x.z - 0.5)) * (7.0 * x.x).sin();
                 }
-            }
+            });
             let start = world.ledger();
             world.advance(3.0).unwrap();
             let end = world.ledger();
@@ -164,11 +190,11 @@ fn shear_wave_decays_as_the_asked_viscosity_says() {
             .build()
             .unwrap();
         let wave = |z: Real| (std::f64::consts::PI * z).cos();
-        for particles in world.particles_mut() {
+        world.edit_particles(|particles| {
             for (v, x) in particles.velocity.iter_mut().zip(&particles.position) {
                 v.y = 1e-3 * wave(x.z);
             }
-        }
+        });
         let amplitude = |world: &World| {
             let rows = world.particles().flat_map(|p| p.velocity.iter().zip(&p.position));
             rows.map(|(v, x)| v.y * wave(x.z)).sum::<Real>()

@@ -166,3 +166,140 @@ fn grips_lead_and_release() {
     assert!((world.ledger().momentum - before).length() < 1e-12, "free after the release");
     assert_eq!(world.ledger().forces[0].1, Vec3::ZERO);
 }
+
+/// A cube of thick liquid on rails between a fixed and a led grip, sheared at a constant rate: the grip feels η A γ̇.
+#[test]
+fn grip_feels_the_viscous_force() {
+    let (viscosity, a, n) = (2000.0, 0.02, 10);
+    let size = a * n as Real;
+    let mut material = elastic(1.0, 0.0);
+    material.viscosity = viscosity.into();
+    let shear = Keyframe { time: 1.0, translation: vec3(size, 0.0, 0.0), rotation: Vec3::ZERO };
+    let mut top = grip_across_z("top", "cube", [size - a, size], Axes::ALL, vec![shear]);
+    top.motion = Motion::try_new(vec![shear], Ease::Linear).unwrap();
+    let mut world = World::builder()
+        .gravity(Vec3::ZERO)
+        .body(bar("cube", [n, n, n], a, material))
+        .grip(grip_across_z("bottom", "cube", [0.0, a], Axes::ALL, vec![]))
+        .grip(top)
+        .grip(grip_across_z("rails", "cube", [a, size - a], Axes { x: false, y: true, z: true }, vec![]))
+        .build()
+        .unwrap();
+    world.advance(0.2).unwrap();
+    world.advance(0.05).unwrap();
+    let forces: Vec<Real> = world.ledger().forces.iter().map(|f| f.1.x).collect();
+    // the sheared part is between the centres of the gripped layers
+    let expected = viscosity * size * size * (size / ((n - 1) as Real * a));
+    println!("grips feel {:.3} and {:.3} N, expected {expected:.3} N", forces[0], forces[1]);
+    assert!((forces[1] / expected - 1.0).abs() < 0.15 && (forces[0] / expected + 1.0).abs() < 0.15);
+}
+
+/// What grips and obstacles are booked with is all the momentum that bodies gain, also under viscosity.
+#[test]
+fn booked_impulses_are_the_change_of_momentum() {
+    let mut material = elastic(1e5, 0.3);
+    material.viscosity = 300.0.into();
+    let lift = Keyframe { time: 0.3, translation: vec3(0.05, 0.02, 0.0), rotation: vec3(0.0, 0.3, 0.0) };
+    let mut world = World::builder()
+        .body(bar("bar", [5, 5, 12], 0.05, material))
+        .grip(grip_across_z("hand", "bar", [0.0, 0.05], Axes { x: true, y: false, z: true }, vec![lift]))
+        .obstacle(plane("floor", Vec3::Y, Friction::Coulomb(0.3)))
+        .build()
+        .unwrap();
+    world.advance(0.1).unwrap();
+    let before = world.ledger().momentum;
+    world.advance(0.1).unwrap();
+    let ledger = world.ledger();
+    let forces: Vec3 = ledger.forces.iter().map(|f| f.1).sum();
+    let weight = vec3(0.0, -G * 1000.0 * 5.0 * 5.0 * 12.0 * 0.05f64.powi(3), 0.0);
+    let gained = (forces + weight) * 0.1;
+    let error = (ledger.momentum - before - gained).length();
+    println!("momentum gained {}, booked {gained}", ledger.momentum - before);
+    assert!(error < 1e-10 * weight.length(), "{error:e}");
+}
+
+/// Friction does not creep under viscosity: sticking, and at half the angle of friction.
+#[test]
+fn viscous_bodies_do_not_creep() {
+    for (friction, down) in [(Friction::Stick, 0.6), (Friction::Coulomb(0.5), 0.25)] {
+        for viscosity in [15.0, 1000.0] {
+            let mut material = elastic(1e5, 0.3);
+            material.viscosity = viscosity.into();
+            let mut world = World::builder()
+                .gravity(vec3(8.0 * down, -8.0, 0.0))
+                .body(bar("block", [5, 5, 5], 0.02, material))
+                .obstacle(plane("floor", Vec3::Y, friction))
+                .build()
+                .unwrap();
+            let bottom = |world: &World| {
+                let low: Vec<Real> = positions(world).iter().filter(|p| p.y < 0.0101).map(|p| p.x).collect();
+                low.iter().sum::<Real>() / low.len() as Real
+            };
+            world.advance(0.5).unwrap();
+            let settled = bottom(&world);
+            world.advance(0.5).unwrap();
+            let crept = bottom(&world) - settled;
+            println!("{friction:?}, {viscosity} Pa s: crept {crept:.2e} m in half a second");
+            assert!(crept.abs() < 2e-5);
+        }
+    }
+}
+
+/// A sticky plate that is lifted takes the block along; so does a drum that turns.
+#[test]
+fn sticky_surfaces_hold_what_they_touched() {
+    let mut plate = Obstacle::new("plate", Shape::Box { size: vec3(1.0, 0.1, 1.0) }.into());
+    plate.friction = Friction::Stick;
+    plate.shape.placement.position = vec3(0.125, 0.3, 0.125);
+    let keys = vec![
+        Keyframe { time: 0.1, translation: vec3(0.0, -0.005, 0.0), rotation: Vec3::ZERO },
+        Keyframe { time: 0.6, translation: vec3(0.0, 0.1, 0.0), rotation: Vec3::ZERO },
+        Keyframe { time: 1.2, translation: vec3(0.0, 0.1, 0.0), rotation: vec3(0.0, 1.0, 0.0) },
+    ];
+    plate.motion = Motion::try_new(keys, Ease::Smooth).unwrap();
+    let mut material = elastic(1e5, 0.3);
+    material.viscosity = 50.0.into();
+    let mut world = World::builder()
+        .gravity(Vec3::ZERO)
+        .body(bar("block", [5, 5, 5], 0.05, material))
+        .obstacle(plate)
+        .build()
+        .unwrap();
+    let start = positions(&world);
+    world.advance(1.6).unwrap();
+    let now = positions(&world);
+    let turn = Quat::from_axis_angle(Vec3::Y, 1.0);
+    let pivot = vec3(0.125, 0.0, 0.125);
+    for (a, b) in start.iter().zip(&now).filter(|p| p.0.y > 0.22) {
+        let expected = turn * (*a - pivot) + pivot + vec3(0.0, 0.1, 0.0);
+        assert!((*b - expected).length() < 2e-3, "{a} is at {b}, not at {expected}");
+    }
+}
+
+/// A thin plate that comes faster than a radius per elastic step does not jump over particles.
+#[test]
+fn fast_obstacles_do_not_tunnel() {
+    let mut plate = Obstacle::new("plate", Shape::Box { size: vec3(1.0, 0.02, 1.0) }.into());
+    plate.shape.placement.position = vec3(0.1, -0.2, 0.1);
+    let key = Keyframe { time: 0.05, translation: vec3(0.0, 0.8, 0.0), rotation: Vec3::ZERO };
+    plate.motion = Motion::try_new(vec![key], Ease::Linear).unwrap();
+    let body = bar("block", [5, 5, 5], 0.04, elastic(2e3, 0.3));
+    let mut world = World::builder().gravity(Vec3::ZERO).body(body).obstacle(plate).build().unwrap();
+    world.advance(0.05).unwrap();
+    let lowest = positions(&world).iter().map(|p| p.y).fold(Real::INFINITY, Real::min);
+    assert!(lowest > 0.6, "a particle at {lowest} is under the plate at 0.6");
+}
+
+/// A free body slows down by exp(−rate t), however strong the drag is.
+#[test]
+fn drag_is_exact() {
+    for rate in [1.0, 2000.0] {
+        let mut body = bar("block", [4, 4, 4], 0.05, elastic(1e5, 0.3));
+        body.velocity = vec3(1.0, 0.0, 0.0);
+        let drag = phyxel::forces::ForceField::always(phyxel::forces::Field::Drag(rate));
+        let mut world = World::builder().gravity(Vec3::ZERO).body(body).force(drag).build().unwrap();
+        world.advance(0.01).unwrap();
+        let speed = world.ledger().momentum.x / 8.0;
+        assert!((speed / (-rate * 0.01).exp() - 1.0).abs() < 1e-9, "{rate}: {speed}");
+    }
+}

@@ -17,10 +17,10 @@ fn non_finite_state_names_body_particle_and_time() {
         .build()
         .unwrap();
     world.advance(0.01).unwrap();
-    for particles in world.particles_mut() {
+    world.edit_particles(|particles| {
         let i = particles.id.iter().position(|&id| id == 100).unwrap();
         particles.velocity[i].x = Real::NAN;
-    }
+    });
     let error = world.advance(0.01).unwrap_err();
     assert_eq!((error.body.as_str(), error.time), ("bad", 0.01));
     assert!(matches!(error.source, StepError::NonFinite { .. }));
@@ -35,9 +35,9 @@ fn torn_matter_ends_the_run_instead_of_crawling() {
         .body(bar("b", [4, 4, 4], 0.05, elastic(10.0, 0.3)))
         .build()
         .unwrap();
-    for particles in world.particles_mut() {
+    world.edit_particles(|particles| {
         particles.velocity[7] = vec3(1e6, 0.0, 0.0);
-    }
+    });
     let error = world.advance(1.0).unwrap_err();
     assert!(matches!(error.source, StepError::Unstable { .. }), "{error}");
 }
@@ -87,4 +87,21 @@ fn bodies_inside_obstacles_are_named() {
     assert!(world.warnings()[0].contains("16 particles"), "{:?}", world.warnings());
     let lying = bar("lying", [4, 4, 4], 0.05, elastic(1e5, 0.3));
     assert!(World::builder().body(lying).obstacle(floor).build().unwrap().warnings().is_empty());
+}
+
+/// A caller who moves particles gets the forces of the new shape in the very first kick: speeds grow evenly.
+#[test]
+fn edited_positions_are_felt_from_the_first_step() {
+    let mut world = World::builder()
+        .gravity(Vec3::ZERO)
+        .body(bar("b", [4, 4, 6], 0.05, elastic(1e5, 0.3)))
+        .build()
+        .unwrap();
+    world.edit_particles(|particles| particles.position.iter_mut().for_each(|p| p.z *= 1.05));
+    assert!(world.ledger().elastic_energy.unwrap() > 0.1);
+    world.advance(1e-5).unwrap();
+    let first = world.ledger().max_speed;
+    world.advance(1e-5).unwrap();
+    let ratio = world.ledger().max_speed / first;
+    assert!((ratio - 2.0).abs() < 0.01, "{ratio}");
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
-  phyxel run scenes/tutorials/jelly.toml
+  phyxel run scenes/tutorials/01_jelly_drop.toml
   phyxel run clay.toml -o /tmp/clay --frames 30 --threads 4
   phyxel run clay.toml --set materials.clay.youngs_modulus=\"2 MPa\" --set bodies.bar.spacing=0.02
 

@@ -137,6 +137,6 @@ fn what_is_no_result_cannot_be_resumed() {
     let place = Workplace::new(BLOCK);
     assert_eq!(place.phyxel(&["resume", "."]).code, Some(2));
     let missing = place.phyxel(&["resume", "missing"]);
-    assert_eq!(missing.code, Some(1));
+    assert_eq!(missing.code, Some(2));
     assert!(missing.stderr.contains("missing"), "{}", missing.stderr);
 }

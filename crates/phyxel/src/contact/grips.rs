@@ -105,6 +105,27 @@ impl Grips<'_> {
         std::mem::swap(&mut self.impulses, &mut impulses);
     }
 
+    /// Whether any particle is held in this step.
+    pub fn hold_anything(&self) -> bool {
+        self.active().next().is_some()
+    }
+
+    /// Books the impulses [N s] that grips gave inside a solve, in the directions that are held: `impulse(particle)` of each
+    /// held one, and what a solve that stopped at its tolerance leaves of the `total` shared by all.
+    pub fn book(&mut self, total: Vec3, impulse: impl Fn(usize) -> Vec3) {
+        let mut impulses = std::mem::take(&mut self.impulses);
+        let (mut booked, mut n_held) = (Vec3::ZERO, Vec3::ZERO);
+        for (p, _, _, step) in self.active() {
+            booked += impulse(p) * step.axes;
+            n_held += step.axes;
+        }
+        let share = (total - booked) / n_held.max(Vec3::ONE);
+        for (p, _, grip, step) in self.active() {
+            impulses[grip] += (impulse(p) + share) * step.axes;
+        }
+        std::mem::swap(&mut self.impulses, &mut impulses);
+    }
+
     /// Puts held particles where their grip is at the end of the step: no drift over many steps.
     pub fn place(&self, particles: &mut Particles) {
         for (p, anchor, _, step) in self.active() {

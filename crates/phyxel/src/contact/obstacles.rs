@@ -124,6 +124,21 @@ impl Obstacle {
         Self { name: name.into(), shape, inside: false, friction: Friction::Coulomb(0.0), motion }
     }
 
+    /// What it turns about: the centre of its bounds at time 0, its position where it has none. [m]
+    pub fn center(&self) -> Vec3 {
+        self.shape.bounds().map_or(self.shape.placement.position, |b| b.center())
+    }
+
+    /// How fast points of its surface move at a time, at the most; for infinite shapes without their turning. [m/s]
+    pub(crate) fn surface_speed(&self, time: Real) -> Real {
+        const MOMENT: Real = 1e-4;
+        let center = self.center();
+        let (now, next) = (self.motion.pose(time, center), self.motion.pose(time + MOMENT, center));
+        let reach = self.shape.bounds().map_or(0.0, |b| 0.5 * b.size().length());
+        let turned = now.rotation.angle_between(next.rotation);
+        (now.translation.distance(next.translation) + turned * reach) / MOMENT
+    }
+
     /// With Coulomb friction.
     pub fn with_friction(mut self, mu: Real) -> Self {
         self.friction = Friction::Coulomb(mu);
@@ -179,9 +194,20 @@ impl Contact {
 }
 
 impl PosedObstacle {
-    /// Distance from the surface where the obstacle is at time 0, negative where a particle must not be. [m]
+    /// Distance from the surface in the coordinates of time 0, negative where a particle must not be. [m]
     pub(crate) fn gap_at_start(&self, point: Vec3) -> Real {
         self.surface.distance(point) * self.sign
+    }
+
+    /// How the obstacle carries a point that sticks to it: before the step's motion it is on the start pose, after it on
+    /// the end pose. [m/s]
+    fn carried_velocity(&self, point: Vec3, phase: Phase, time_step: Real) -> Vec3 {
+        match phase {
+            Phase::BeforeMoving => (self.end.apply(self.start.undo(point)) - point) / time_step,
+            Phase::AfterMoving | Phase::AfterKick => {
+                (point - self.start.apply(self.end.undo(point))) / time_step
+            }
+        }
     }
 
     /// The contact at `point`, if the surface is nearer than `reach`.
@@ -207,12 +233,27 @@ impl PosedObstacle {
     }
 }
 
+/// When in a step contacts are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    BeforeMoving,
+    AfterMoving,
+    AfterKick,
+}
+
+/// In [`Contacts::touching`]: touches nothing, touches something, or (from here on) is held by obstacle number value − STUCK.
+const TOUCHES_NOTHING: u32 = 0;
+const TOUCHES: u32 = 1;
+const STUCK: u32 = 2;
+
 /// The obstacles of a step, for the particles of one group.
 pub struct Contacts<'a> {
     pub(crate) obstacles: &'a [PosedObstacle],
     pub(crate) time_step: Real,
-    /// Which particles touch something; kept from step to step.
+    /// Which particles touch something, or stick to which obstacle; kept from step to step.
     pub(crate) touching: &'a mut Vec<u32>,
+    /// Change of velocity that contacts have given each particle before it moves; scratch of one step. [m/s]
+    pub(crate) given: &'a mut Vec<Vec3>,
     pub(crate) impulses: &'a mut [Vec3],
 }
 
@@ -232,47 +273,66 @@ impl Contacts<'_> {
         self.impulses[obstacle] += impulse;
     }
 
+    /// For explicit methods, before moving: the velocities of the particles that touch. To be called after everything that
+    /// changes velocities, and as often: all calls of a step share one cone of friction.
+    pub fn settle_before_moving(&mut self, particles: &mut Particles) {
+        self.respond(particles, Phase::BeforeMoving);
+    }
+
     /// For explicit methods, after moving: pushes particles out and takes the velocity into obstacles from them.
     pub fn resolve(&mut self, particles: &mut Particles) {
-        self.respond(particles, true);
+        self.respond(particles, Phase::AfterMoving);
     }
 
-    /// For explicit methods, after a kick: the velocities of the particles that touch.
+    /// For explicit methods, after a kick at the end of the step: the velocities of the particles that touch.
     pub fn settle(&mut self, particles: &mut Particles) {
-        self.respond(particles, false);
+        self.respond(particles, Phase::AfterKick);
     }
 
-    fn respond(&mut self, particles: &mut Particles, move_out: bool) {
+    fn respond(&mut self, particles: &mut Particles, phase: Phase) {
         let (obstacles, time_step) = (self.obstacles, self.time_step);
         if obstacles.is_empty() {
             return;
         }
-        self.touching.resize(particles.len(), 0);
+        self.touching.resize(particles.len(), TOUCHES_NOTHING);
+        self.given.resize(particles.len(), Vec3::ZERO);
         let Particles { position, velocity, mass, radius, .. } = particles;
         let rows = position.par_chunks_mut(CHUNK).zip(velocity.par_chunks_mut(CHUNK));
         let rows = rows.zip(mass.par_chunks(CHUNK)).zip(radius.par_chunks(CHUNK));
+        let rows = rows.zip(self.touching.par_chunks_mut(CHUNK)).zip(self.given.par_chunks_mut(CHUNK));
         // one partial sum per chunk, added in order: the same bits for any number of threads
         let partial: Vec<Vec<Vec3>> = rows
-            .zip(self.touching.par_chunks_mut(CHUNK))
-            .map(|((((position, velocity), mass), radius), touching)| {
+            .map(|(((((position, velocity), mass), radius), touching), given)| {
                 let mut impulses = vec![Vec3::ZERO; obstacles.len()];
                 for i in 0..position.len() {
-                    if !move_out && touching[i] == 0 {
+                    if phase != Phase::AfterMoving && touching[i] == TOUCHES_NOTHING {
                         continue;
                     }
-                    let mut touches = false;
-                    for (obstacle, impulse) in obstacles.iter().zip(&mut impulses) {
-                        let reach = radius[i] * (1.0 + TOUCHING);
-                        let Some(contact) = obstacle.query(position[i], reach, time_step) else { continue };
-                        touches = true;
-                        if move_out && contact.gap < radius[i] {
-                            position[i] += contact.normal * (radius[i] - contact.gap);
-                        }
-                        let change = contact.velocity_change(velocity[i]);
-                        velocity[i] += change;
-                        *impulse += change * mass[i];
+                    // what was given before in this step, and booked then, is decided anew together with what came since
+                    let earlier = if phase == Phase::BeforeMoving { given[i] } else { Vec3::ZERO };
+                    let without = velocity[i] - earlier;
+                    let mut now = without;
+                    let mut last = None;
+                    let point =
+                        TouchingPoint { position: &mut position[i], radius: radius[i], mark: touching[i] };
+                    touching[i] = respond_one(obstacles, phase, time_step, point, |touch, obstacle| {
+                        let change = match touch {
+                            Touch::Slides(contact) => contact.velocity_change(now),
+                            Touch::Stuck(carried) => carried - now,
+                        };
+                        now += change;
+                        impulses[obstacle] += change * mass[i];
+                        last = Some(obstacle);
+                    });
+                    if let Some(obstacle) = last {
+                        impulses[obstacle] -= earlier * mass[i];
+                        velocity[i] = now;
                     }
-                    touching[i] = u32::from(touches);
+                    given[i] = if phase == Phase::BeforeMoving && last.is_some() {
+                        now - without
+                    } else {
+                        Vec3::ZERO
+                    };
                 }
                 impulses
             })
@@ -281,4 +341,48 @@ impl Contacts<'_> {
             self.impulses.iter_mut().zip(chunk).for_each(|(sum, part)| *sum += part);
         }
     }
+}
+
+/// What a particle meets.
+enum Touch {
+    Slides(Contact),
+    Stuck(Vec3),
+}
+
+/// A particle that may touch.
+struct TouchingPoint<'a> {
+    position: &'a mut Vec3,
+    radius: Real,
+    mark: u32,
+}
+
+/// One particle against all obstacles; returns its new mark. `meet` gets what it touches and the obstacle's number.
+#[inline]
+fn respond_one(
+    obstacles: &[PosedObstacle],
+    phase: Phase,
+    time_step: Real,
+    point: TouchingPoint<'_>,
+    mut meet: impl FnMut(Touch, usize),
+) -> u32 {
+    let TouchingPoint { position, radius, mark } = point;
+    if mark >= STUCK {
+        let k = (mark - STUCK) as usize;
+        meet(Touch::Stuck(obstacles[k].carried_velocity(*position, phase, time_step)), k);
+        return mark;
+    }
+    let mut mark = TOUCHES_NOTHING;
+    for (k, obstacle) in obstacles.iter().enumerate() {
+        let Some(contact) = obstacle.query(*position, radius * (1.0 + TOUCHING), time_step) else { continue };
+        if phase == Phase::AfterMoving && contact.gap < radius {
+            *position += contact.normal * (radius - contact.gap);
+        }
+        if contact.friction == Friction::Stick {
+            meet(Touch::Stuck(obstacle.carried_velocity(*position, phase, time_step)), k);
+            return k as u32 + STUCK;
+        }
+        mark = TOUCHES;
+        meet(Touch::Slides(contact), k);
+    }
+    mark
 }

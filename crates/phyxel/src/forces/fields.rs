@@ -1,6 +1,6 @@
 //! Force fields: accelerations given by place, velocity and time.
 
-use crate::math::{Mat3, Real, Vec3};
+use crate::math::{Mat3, Real, Vec3, frobenius_norm};
 use std::fmt;
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub enum Field {
         /// [m]
         center: Vec3,
     },
-    /// −rate · v, the rate in 1/s.
+    /// Velocities fall with exp(−rate t), the rate in 1/s.
     Drag(Real),
     /// A caller's own law [m/s²]; must depend on its argument alone.
     Custom(Arc<dyn Fn(FieldPoint) -> Vec3 + Send + Sync>),
@@ -76,18 +76,33 @@ pub struct Fields<'a> {
 }
 
 impl Fields<'_> {
-    /// Acceleration of a particle. [m/s²]
+    fn active(&self) -> impl Iterator<Item = &ForceField> {
+        self.fields.iter().filter(|f| self.time >= f.from && self.time < f.until)
+    }
+
+    /// What drag leaves of a velocity after a time: exact, so that no drag is too strong for a step. [1]
+    pub fn decay(&self, duration: Real) -> Real {
+        let rates = self.active().map(|f| if let Field::Drag(rate) = f.field { rate } else { 0.0 });
+        (-rates.sum::<Real>() * duration).exp()
+    }
+
+    /// Largest step that the fields allow: a linear field is a spring to its centre. [s]
+    pub fn largest_step(&self) -> Real {
+        let stiffness = self
+            .active()
+            .map(|f| if let Field::Linear { matrix, .. } = f.field { frobenius_norm(matrix) } else { 0.0 });
+        1.0 / stiffness.fold(0.0, Real::max).sqrt()
+    }
+
+    /// Acceleration of a particle, without drag. [m/s²]
     #[inline]
     pub fn acceleration(&self, position: Vec3, velocity: Vec3) -> Vec3 {
         let mut sum = self.gravity;
-        for f in self.fields {
-            if self.time < f.from || self.time >= f.until {
-                continue;
-            }
+        for f in self.active() {
             sum += match &f.field {
                 Field::Uniform(a) => *a,
                 Field::Linear { matrix, center } => *matrix * (position - *center),
-                Field::Drag(rate) => velocity * -rate,
+                Field::Drag(_) => Vec3::ZERO, // see `decay`
                 Field::Custom(law) => law(FieldPoint { position, velocity, time: self.time }),
             };
         }

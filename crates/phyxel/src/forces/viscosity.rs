@@ -110,6 +110,14 @@ impl Viscosity {
         cg.solve(apply, |i| inverse_mass[i], momentum, velocities)
     }
 
+    /// Viscous forces at the given velocities, in the shape of the last solve. [N]
+    pub fn forces(&mut self, bonds: &ViscousBonds<'_>, velocities: &[Vec3]) -> &[Vec3] {
+        self.momentum.resize(velocities.len(), Vec3::ZERO);
+        let Self { prepared, answers, aside, momentum, .. } = self;
+        apply_internal(bonds, prepared, (answers, aside), velocities, momentum);
+        momentum
+    }
+
     fn prepare(&mut self, bonds: &ViscousBonds<'_>) {
         self.prepared.resize(bonds.positions.len(), Prepared::default());
         let x = bonds.positions;

@@ -25,6 +25,8 @@ pub struct StepContext<'a> {
 pub struct StepReport {
     /// Iterations of the solves in this step.
     pub iterations: usize,
+    /// Solves that stopped before their tolerance.
+    pub n_unconverged: usize,
     /// Particles that yielded.
     pub n_yielded: usize,
 }

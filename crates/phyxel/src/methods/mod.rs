@@ -37,6 +37,11 @@ pub trait Method: Send + Sync {
     /// Σ V_i det F_i [m³]
     fn current_volume(&self, particles: &Particles) -> Real;
 
+    /// What a user should know before a run: one sentence each.
+    fn doubts(&self, _particles: &Particles) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Columns that [`Method::column`] can compute.
     fn columns(&self) -> &'static [ColumnInfo] {
         &[]
@@ -99,6 +104,8 @@ pub struct GroupBody {
 pub enum Change {
     /// State was loaded from elsewhere (a checkpoint).
     Restored,
+    /// Positions or velocities were changed by the caller.
+    Moved,
 }
 
 /// The largest stable time step, and why.

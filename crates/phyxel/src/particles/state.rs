@@ -1,5 +1,4 @@
-//! State is listed once; checkpoint, reorder, split and merge, the scan for non-finite values and digests are
-//! visitors of that list.
+//! State is listed once; checkpoint, reorder, split and merge, and digests are visitors of that list.
 
 use crate::math::{Mat3, Real, Vec3};
 
@@ -50,26 +49,6 @@ pub enum Carry {
 pub trait StateVisitor {
     /// Called once per item, always in the same order.
     fn visit(&mut self, item: StateItem<'_>);
-}
-
-/// The first non-finite value met.
-#[derive(Clone, Debug, Default)]
-pub struct NonFiniteScan {
-    /// Column and row.
-    pub found: Option<(&'static str, usize)>,
-}
-
-impl StateVisitor for NonFiniteScan {
-    fn visit(&mut self, item: StateItem<'_>) {
-        let row = match item.data {
-            StateData::Reals(v) => v.iter().position(|x| !x.is_finite()),
-            StateData::Vectors(v) => v.iter().position(|x| !x.is_finite()),
-            StateData::Matrices(v) => v.iter().position(|x| !x.is_finite()),
-            StateData::Number(x) => (!x.is_finite()).then_some(0),
-            StateData::Integers(_) | StateData::Counter(_) => None,
-        };
-        self.found = self.found.or(row.map(|row| (item.name, row)));
-    }
 }
 
 /// A digest of every bit of the state (FNV-1a, 64 bits): equal states have equal digests.

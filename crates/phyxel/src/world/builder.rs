@@ -334,8 +334,9 @@ impl WorldBuilder {
         let method = factory
             .build(&mut particles, &matter)
             .map_err(|source| BuildError::Method { body: source.body.map(|b| b as usize), source })?;
+        world.warnings.extend(method.doubts(&particles));
         let rest_limit = method.max_time_step(&particles).value;
-        Ok(Group { particles, method, holds, touching: Vec::new(), rest_limit })
+        Ok(Group { particles, method, holds, touching: Vec::new(), given: Vec::new(), rest_limit })
     }
 
     /// Particles of a group in order of id, and what they are made of.
@@ -436,7 +437,8 @@ impl WorldBuilder {
         for (obstacle, posed) in self.obstacles.iter().zip(&world.posed) {
             let mut n_inside = vec![0usize; self.bodies.len()];
             for particles in world.particles() {
-                let inside = |i: &usize| posed.gap_at_start(particles.position[*i]) < 0.0;
+                let pose = obstacle.motion.pose(0.0, obstacle.center());
+                let inside = |i: &usize| posed.gap_at_start(pose.undo(particles.position[*i])) < 0.0;
                 (0..particles.len()).filter(inside).for_each(|i| n_inside[particles.body[i] as usize] += 1);
             }
             for (body, n) in self.bodies.iter().zip(n_inside).filter(|b| b.1 > 0) {

@@ -36,7 +36,7 @@ pub struct Ledger {
     pub max_speed: Real,
     /// Mean force of each grip and obstacle on the bodies over the interval. [N]
     pub forces: Vec<(String, Vec3)>,
-    /// Solver iterations in the interval, then the methods' counters.
+    /// Solver iterations and unconverged solves in the interval, then the methods' counters.
     pub counters: Vec<(&'static str, Real)>,
 }
 
@@ -62,7 +62,10 @@ impl World {
         let gravity = |p: &crate::particles::Particles| {
             -sum_over::<Real, _>(p.len(), |i| p.mass[i] * self.gravity.dot(p.position[i]))
         };
-        let mut counters = vec![("solver_iterations", interval.iterations as Real)];
+        let mut counters = vec![
+            ("solver_iterations", interval.iterations as Real),
+            ("unconverged_solves", interval.n_unconverged as Real),
+        ];
         for (name, value) in groups().flat_map(|g| g.method.counters()) {
             match counters.iter_mut().find(|c| c.0 == name) {
                 Some(counter) => counter.1 += value,

@@ -23,6 +23,8 @@ struct Group {
     holds: Holds,
     /// 1 for particles that touch an obstacle: decides what the next kick meets, so it is state.
     touching: Vec<u32>,
+    /// Scratch of the contacts.
+    given: Vec<Vec3>,
     /// The method's limit in the undeformed state. [s]
     rest_limit: Real,
 }
@@ -51,6 +53,7 @@ struct Interval {
     start: Real,
     n_steps: usize,
     iterations: usize,
+    n_unconverged: usize,
     n_yielded: usize,
     time_step: Real,
     reason: &'static str,
@@ -78,6 +81,8 @@ const REMEDY: &str = "Lower `time_step` or the method's `safety`, add `viscosity
                       that bodies, grips and obstacles do not start inside each other";
 /// Steps this much shorter than at rest mean that the matter is torn to pieces.
 const COLLAPSE: Real = 1e-3;
+/// More steps than this in one call are refused: nobody would wait for them.
+const MAX_STEPS: Real = 1e7;
 /// A particle moves at most this many radii in a step while there are obstacles to meet.
 const RADII_PER_STEP: Real = 1.0;
 
@@ -124,9 +129,12 @@ impl World {
         self.groups.iter().map(|g| &g.particles)
     }
 
-    /// The particles of each group, to be changed by the caller between steps (velocities, positions).
-    pub fn particles_mut(&mut self) -> impl Iterator<Item = &mut Particles> {
-        self.groups.iter_mut().map(|g| &mut g.particles)
+    /// Lets the caller change positions and velocities between steps, group after group. The number of particles stays.
+    pub fn edit_particles(&mut self, mut edit: impl FnMut(&mut Particles)) {
+        for group in &mut self.groups {
+            edit(&mut group.particles);
+            group.method.changed(&group.particles, Change::Moved);
+        }
     }
 
     /// Doubts that came up while building.
@@ -189,9 +197,17 @@ impl World {
                 let reason = "the matter is stretched so far that stable steps become uselessly short".into();
                 return Err(self.error(group, StepError::Unstable { reason, particle }));
             }
-            if time_step > limit.value * (1.0 + 1e-9) {
+            if n_left == 0 || time_step > limit.value * (1.0 + 1e-9) {
                 let remaining = end - self.time;
-                n_left = (remaining / limit.value - 1e-9).ceil().max(1.0) as usize;
+                let n_needed = (remaining / limit.value - 1e-9).ceil().max(1.0);
+                if !(n_needed <= MAX_STEPS) {
+                    let reason = format!(
+                        "{n_needed:.1e} steps would be needed to {end:.4} s (limit: {})",
+                        limit.reason
+                    );
+                    return Err(self.error(0, StepError::Unstable { reason, particle: 0 }));
+                }
+                n_left = n_needed as usize;
                 time_step = remaining / n_left as Real;
                 self.interval.time_step = time_step;
                 self.interval.reason = if n_left == 1 { "frame" } else { limit.reason };
@@ -208,22 +224,26 @@ impl World {
     fn limit(&self) -> Limit {
         let mut limit =
             Limit { value: self.largest_step.unwrap_or(Real::INFINITY), reason: "asked", torn: None };
+        let speeds =
+            self.obstacles.iter().filter(|o| !o.motion.is_still()).map(|o| o.surface_speed(self.time));
+        let surface_speed = speeds.fold(0.0, Real::max);
         for (g, group) in self.groups.iter().enumerate() {
             let own = group.method.max_time_step(&group.particles);
-            if !(own.value > COLLAPSE * group.rest_limit) {
+            if !(own.value >= COLLAPSE * group.rest_limit) {
                 limit.torn = limit.torn.or(Some((g, own.particle.unwrap_or(0))));
             }
             // a step that was asked for may use the whole stable range
             limit.take(if self.largest_step.is_some() { own.stable } else { own.value }, own.reason);
             if !self.obstacles.is_empty() {
                 let p = &group.particles;
-                let fastest =
-                    max_over(p.len(), |i| p.velocity[i].length_squared() / (p.radius[i] * p.radius[i]));
-                if let Some((rate_squared, _)) = fastest.filter(|f| f.0 > 0.0) {
-                    limit.take(RADII_PER_STEP / rate_squared.sqrt(), "speed");
+                let fastest = max_over(p.len(), |i| (p.velocity[i].length() + surface_speed) / p.radius[i]);
+                if let Some((rate, _)) = fastest.filter(|f| f.0 > 0.0) {
+                    limit.take(RADII_PER_STEP / rate, "speed");
                 }
             }
         }
+        let fields = Fields { gravity: self.gravity, fields: &self.fields, time: self.time };
+        limit.take(fields.largest_step(), "force field");
         limit
     }
 
@@ -232,7 +252,7 @@ impl World {
         let time = self.time;
         for g in 0..self.groups.len() {
             let Self { groups, posed, moves, fields, gravity, timings, interval, .. } = self;
-            let Group { particles, method, holds, touching, .. } = &mut groups[g];
+            let Group { particles, method, holds, touching, given, .. } = &mut groups[g];
             let mut ctx = StepContext {
                 time,
                 time_step,
@@ -241,6 +261,7 @@ impl World {
                     obstacles: posed,
                     time_step,
                     touching,
+                    given,
                     impulses: &mut interval.obstacle_impulses,
                 },
                 grips: Grips { moves, holds, time_step, impulses: &mut interval.grip_impulses },
@@ -251,8 +272,9 @@ impl World {
                 found.map_or(Ok(report), |(column, particle)| Err(StepError::NonFinite { column, particle }))
             });
             match stepped {
-                Ok(StepReport { iterations, n_yielded }) => {
+                Ok(StepReport { iterations, n_unconverged, n_yielded }) => {
                     self.interval.iterations += iterations;
+                    self.interval.n_unconverged += n_unconverged;
                     self.interval.n_yielded = self.interval.n_yielded.max(n_yielded);
                 }
                 Err(error) => return Err(self.error(g, error)),
@@ -265,7 +287,7 @@ impl World {
     fn pose(&mut self, time_step: Real) {
         let (start, end) = (self.time, self.time + time_step);
         for (obstacle, posed) in self.obstacles.iter().zip(&mut self.posed).filter(|o| o.1.moving) {
-            let center = obstacle.shape.placement.position;
+            let center = obstacle.center();
             (posed.start, posed.end) =
                 (obstacle.motion.pose(start, center), obstacle.motion.pose(end, center));
         }
@@ -366,8 +388,7 @@ fn group_column(group: &Group, name: &str) -> Vec<Real> {
 
 /// The choke point for non-finite values: everything a method computes ends in positions and velocities.
 fn first_non_finite(p: &Particles) -> Option<(&'static str, usize)> {
-    let bad = |finite: bool| if finite { 0.0 } else { 1.0 };
-    let find = |column: &[Vec3]| max_over(p.len(), |i| bad(column[i].is_finite())).filter(|m| m.0 > 0.0);
-    let in_position = find(&p.position).map(|m| ("position", m.1));
-    in_position.or_else(|| find(&p.velocity).map(|m| ("velocity", m.1)))
+    let bad = |i: usize| if p.position[i].is_finite() && p.velocity[i].is_finite() { 0.0 } else { 1.0 };
+    let (_, i) = max_over(p.len(), bad).filter(|found| found.0 > 0.0)?;
+    Some((if p.position[i].is_finite() { "velocity" } else { "position" }, i))
 }

@@ -107,7 +107,7 @@ impl Scenery {
     }
 
     fn pose(&self, time: f64) -> Pose {
-        self.obstacle.motion.pose(time, self.obstacle.shape.placement.position)
+        self.obstacle.motion.pose(time, self.obstacle.center())
     }
 
     /// Vertices of the surface at a time.

@@ -24,7 +24,10 @@ static REFERENCE: Table = Table {
     groups: &[&[
         key(
             "support_factor",
-            Kind::QuantityOrWord(quantity(Dimension::NONE, Range::POSITIVE), "auto"),
+            Kind::QuantityOrWord(
+                quantity(Dimension::NONE, Range { min: Some((1.0, true)), max: Some((6.0, true)) }),
+                "auto",
+            ),
             Presence::Default("\"auto\""),
             "Support radius of a particle as a multiple of the mean distance to its ten nearest neighbours; \"auto\" is 1.5 \
              for lattices and 2 for irregular samplings, the paper has 3.",

@@ -213,7 +213,7 @@ fn impossible_fillings_are_refused_with_a_reason() {
     assert!(matches!(refuse(&ball, &uniform(2.5)), FillError::TooFew { .. }));
     let ring = PlacedShape::from(Shape::Torus { radius: 1.0, tube_radius: 0.1 });
     let message = refuse(&ring, &uniform(5.0)).to_string();
-    assert!(message.contains("no particle fits") && message.contains("5.0000e0"), "{message}");
+    assert!(message.contains("no particle fits") && message.contains("the spacing is 5 m"), "{message}");
     for sampling in ALL {
         let tiny = with(Spacing::Uniform(1e-5), sampling);
         assert!(matches!(refuse(&ball, &tiny), FillError::TooMany { .. }));

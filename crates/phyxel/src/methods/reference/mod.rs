@@ -18,9 +18,11 @@ mod tests;
 pub use params::{Params, Support, VolumeRule};
 
 use super::{Change, ColumnInfo, Energies, Method, StepContext, StepError, StepReport, TimeStepLimit};
+use crate::contact::Contacts;
 use crate::forces::{Viscosity, ViscousBonds};
+use crate::linear::Solved;
 use crate::material::{Lame, Parameter, StVenantKirchhoff, VolumeGuard, VolumeStiffness};
-use crate::math::{Mat3, Real, Vec3, double_dot, outer, sum_over, trace};
+use crate::math::{Mat3, Real, Vec3, double_dot, sum_over, trace};
 use crate::mls::{Answer, BondGeometry, WeightedBonds, fit_gradient, gather_answers};
 use crate::neighbors::Neighbors;
 use crate::particles::{Carry, PARTICLES, Particles, StateData, StateItem, StateVisitor};
@@ -43,7 +45,7 @@ pub struct Reference {
     viscosity: Parameter,
     // derived from the rest shape
     rest: RestShape,
-    // scratch: of the present shape
+    // of the present shape: always those of the particles' positions, since a step ends with them
     gradients: Vec<Mat3>,
     answers: Vec<Answer>,
     force: Vec<Vec3>,
@@ -75,7 +77,8 @@ struct RestShape {
     /// affine motion, so f32 costs no accuracy.
     weights: Vec<[f32; 2]>,
     particles: Vec<RestParticle>,
-    n_degenerate: usize,
+    /// Particles whose neighbours span no space: they get no elastic force.
+    degenerate: Vec<u32>,
     /// Highest frequency of the undeformed bodies [rad/s], and the particle that shakes most in it.
     highest_frequency: Real,
     fastest: usize,
@@ -119,11 +122,18 @@ impl Method for Reference {
     ) -> Result<StepReport, StepError> {
         let half = 0.5 * ctx.time_step;
         self.kick(particles, ctx, half);
-        let iterations = self.damp(particles, ctx);
+        meet(particles, ctx, |contacts, particles| contacts.settle_before_moving(particles));
+        let solved = self.damp(particles, ctx);
         drift(particles, ctx);
         self.compute_forces(particles, ctx);
+        ctx.fields.time += ctx.time_step;
         self.kick(particles, ctx, half);
-        Ok(StepReport { iterations, n_yielded: 0 })
+        meet(particles, ctx, |contacts, particles| contacts.settle(particles));
+        Ok(StepReport {
+            iterations: solved.iterations,
+            n_unconverged: usize::from(!solved.converged),
+            n_yielded: 0,
+        })
     }
 
     fn max_time_step(&self, particles: &Particles) -> TimeStepLimit {
@@ -133,6 +143,7 @@ impl Method for Reference {
     fn changed(&mut self, particles: &Particles, change: Change) {
         match change {
             Change::Restored => self.prepare(particles),
+            Change::Moved => self.forces_at(&particles.position),
         }
     }
 
@@ -144,12 +155,24 @@ impl Method for Reference {
     }
 
     fn energies(&self, particles: &Particles) -> Energies {
-        Energies { elastic: Some(self.elastic_energy(&particles.position)), plastic_work: 0.0 }
+        Energies {
+            elastic: Some(self.elastic_energy(&particles.position, &self.gradients)),
+            plastic_work: 0.0,
+        }
     }
 
     fn current_volume(&self, particles: &Particles) -> Real {
-        let gradients = self.gradients_at(&particles.position);
-        sum_over(particles.len(), |i| particles.volume[i] * gradients[i].determinant())
+        sum_over(particles.len(), |i| particles.volume[i] * self.gradients[i].determinant())
+    }
+
+    fn doubts(&self, _particles: &Particles) -> Vec<String> {
+        let n = self.rest.degenerate.len();
+        let doubt = || {
+            format!(
+                "{n} particles have neighbours in one plane or line only and get no elastic force: thin parts need two layers, a smaller spacing"
+            )
+        };
+        if n > 0 { vec![doubt()] } else { Vec::new() }
     }
 
     fn columns(&self) -> &'static [ColumnInfo] {
@@ -165,7 +188,7 @@ impl Method for Reference {
         ]
     }
 
-    fn column(&self, name: &str, particles: &Particles) -> Option<Vec<Real>> {
+    fn column(&self, name: &str, _particles: &Particles) -> Option<Vec<Real>> {
         let value: fn(&Self, usize, Mat3) -> Real = match name {
             "stress" => |method, i, f| von_mises(method.cauchy_stress(i, f)),
             "pressure" => |method, i, f| -trace(method.cauchy_stress(i, f)) / 3.0,
@@ -173,13 +196,26 @@ impl Method for Reference {
             "stretch" => |_, _, f| crate::math::svd(f).sigma.x,
             _ => return None,
         };
-        let gradients = self.gradients_at(&particles.position);
-        Some(gradients.par_iter().enumerate().map(|(i, &f)| value(self, i, f)).collect())
+        Some(self.gradients.par_iter().enumerate().map(|(i, &f)| value(self, i, f)).collect())
     }
 
     fn counters(&self) -> Vec<(&'static str, Real)> {
-        vec![("degenerate", self.rest.n_degenerate as Real)]
+        vec![("degenerate", self.rest.degenerate.len() as Real)]
     }
+}
+
+/// What touches obstacles or is held gets its velocity from them. Comes last before particles move, after everything
+/// that changes velocities: else friction would creep.
+fn meet(
+    particles: &mut Particles,
+    ctx: &mut StepContext<'_>,
+    settle: impl FnOnce(&mut Contacts<'_>, &mut Particles),
+) {
+    let StepContext { timings, contacts, grips, .. } = ctx;
+    timings.stage("contact", || {
+        settle(contacts, particles);
+        grips.lead_velocities(particles);
+    });
 }
 
 /// x ← x + Δt v, then out of obstacles and to the grips.
@@ -200,29 +236,28 @@ fn drift(particles: &mut Particles, ctx: &mut StepContext<'_>) {
 }
 
 impl Reference {
-    /// v ← v + Δt (f/m + g), kept out of obstacles and led by the grips.
+    /// v ← v + Δt (f/m + g).
     fn kick(&self, particles: &mut Particles, ctx: &mut StepContext<'_>, duration: Real) {
-        let StepContext { timings, contacts, grips, fields, .. } = ctx;
+        let StepContext { timings, fields, .. } = ctx;
+        let decay = fields.decay(duration);
         timings.stage("integrate", || {
             let Particles { position, velocity, mass, .. } = particles;
             velocity.par_iter_mut().with_min_len(512).enumerate().for_each(|(i, v)| {
-                *v += (self.force[i] / mass[i] + fields.acceleration(position[i], *v)) * duration;
+                *v = (*v + (self.force[i] / mass[i] + fields.acceleration(position[i], *v)) * duration)
+                    * decay;
             });
-        });
-        timings.stage("contact", || {
-            contacts.settle(particles);
-            grips.lead_velocities(particles);
         });
     }
 
-    /// Implicit viscosity over the whole step.
-    fn damp(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>) -> usize {
+    /// Implicit viscosity over the whole step; held particles move with their grips.
+    fn damp(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>) -> Solved {
         if self.viscosity.is_zero() {
-            return 0;
+            return Solved { iterations: 0, relative_residual: 0.0, converged: true };
         }
         let Self { viscous, rest, gradients, viscosity, params, .. } = self;
         let StepContext { timings, grips, time_step, .. } = ctx;
-        timings.stage("viscosity", || {
+        let before = particles.momentum();
+        let solved = timings.stage("viscosity", || {
             let Particles { position, velocity, mass, volume, .. } = particles;
             let bonds = ViscousBonds {
                 bonds: rest.weighted_bonds(),
@@ -233,8 +268,17 @@ impl Reference {
             };
             let free =
                 |inverse_mass: &mut [Vec3]| grips.visit_held(|i, held| inverse_mass[i] *= Vec3::ONE - held);
-            viscous.solve(&bonds, mass, free, *time_step, velocity).iterations
-        })
+            let solved = viscous.solve(&bonds, mass, free, *time_step, velocity);
+            if grips.hold_anything() {
+                // a held particle keeps its velocity: its grip takes the viscous impulse
+                let gained = sum_over::<Vec3, _>(mass.len(), |i| velocity[i] * mass[i]) - before;
+                let force = viscous.forces(&bonds, velocity);
+                grips.book(gained, |i| force[i] * -*time_step);
+            }
+            solved
+        });
+        meet(particles, ctx, |contacts, particles| contacts.settle_before_moving(particles));
+        solved
     }
 
     /// F_i, P_i and the forces of the present shape.
@@ -258,7 +302,10 @@ impl Reference {
         let stress = Stress { lame, params };
         fit_gradient(rest.weighted_bonds(), &geometry, answers, force, gradients, |i, fit, gradient| {
             let p = &rest.particles[i];
-            let f = fit.product * p.inverse_moment;
+            let mut f = fit.product * p.inverse_moment;
+            if p.volume == 0.0 {
+                f += dropped_directions(p.inverse_moment);
+            }
             *gradient = f;
             let carrier = stress.first_piola(i, f) * p.inverse_moment * p.volume - f * p.residual;
             let answer = Answer { carrier, residual: p.residual };
@@ -285,18 +332,8 @@ impl Reference {
         })
     }
 
-    /// Deformation gradients of the given positions, computed afresh.
-    fn gradients_at(&self, positions: &[Vec3]) -> Vec<Mat3> {
-        let fit = |i: usize| {
-            let product = self.row(positions, i).fold(Mat3::ZERO, |sum, (w, u, x)| sum + outer(x * w, u));
-            product * self.rest.particles[i].inverse_moment
-        };
-        (0..positions.len()).into_par_iter().map(fit).collect()
-    }
-
     /// Σ_i V_i Ψ(F_i) and the energy of the residual penalty. [J]
-    fn elastic_energy(&self, positions: &[Vec3]) -> Real {
-        let gradients = self.gradients_at(positions);
+    fn elastic_energy(&self, positions: &[Vec3], gradients: &[Mat3]) -> Real {
         sum_over(positions.len(), |i| {
             let (p, f) = (&self.rest.particles[i], gradients[i]);
             let residual: Real =
@@ -350,6 +387,15 @@ impl Stress<'_> {
         let (guard, volume) = self.volume_terms(lame);
         StVenantKirchhoff(lame).energy_density(f) + guard.energy_density(f) + volume.energy_density(f)
     }
+}
+
+/// Σ n nᵀ over the directions that a degenerate neighbourhood does not span: no strain is seen there, F n = n.
+fn dropped_directions(inverse_moment: Mat3) -> Mat3 {
+    let (values, axes) = crate::math::symmetric_eigen(inverse_moment);
+    let dropped = |k: usize| if values[k] <= 1e-12 * values.x { 1.0 } else { 0.0 };
+    let seen_not = Vec3::new(dropped(0), dropped(1), dropped(2));
+    let seen_not = if values.x > 0.0 { seen_not } else { Vec3::ONE };
+    axes * Mat3::from_diagonal(seen_not) * axes.transpose()
 }
 
 /// √(3/2) |dev σ|

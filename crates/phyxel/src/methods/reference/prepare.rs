@@ -71,6 +71,19 @@ impl Reference {
             viscous: Viscosity::default(),
         };
         method.prepare(particles);
+        for body in &matter.bodies {
+            let of_body = |i: &&u32| particles.body[**i as usize] == body.index;
+            let n_degenerate = method.rest.degenerate.iter().filter(of_body).count();
+            let n_all = particles.body.iter().filter(|b| **b == body.index).count();
+            if 2 * n_degenerate > n_all {
+                let message = format!(
+                    "body \"{}\": {n_degenerate} of {n_all} particles have neighbours in one plane or line only, and this \
+                     method is for solids: choose a smaller spacing or a larger support_factor",
+                    body.name
+                );
+                return Err(MethodError { body: Some(body.index), message });
+            }
+        }
         Ok(method)
     }
 
@@ -104,7 +117,7 @@ impl Reference {
                 (particle, degenerate)
             })
             .collect();
-        self.rest.n_degenerate = rows.iter().filter(|row| row.1).count();
+        self.rest.degenerate = (0..rows.len() as u32).filter(|&i| rows[i as usize].1).collect();
         self.rest.particles = rows.into_iter().map(|row| row.0).collect();
         (self.rest.neighbors, self.rest.weights) = (neighbors, weights);
         let n = particles.len();
