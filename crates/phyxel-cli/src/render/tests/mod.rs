@@ -1,6 +1,5 @@
 //! Pictures as a whole: what must be seen where, and the same bytes every time.
 
-mod gallery;
 mod models;
 
 use phyxel::math::glam::{Vec3, vec3};
