@@ -243,8 +243,8 @@ impl Reference {
         timings.stage("integrate", || {
             let Particles { position, velocity, mass, .. } = particles;
             velocity.par_iter_mut().with_min_len(512).enumerate().for_each(|(i, v)| {
-                *v = (*v + (self.force[i] / mass[i] + fields.acceleration(position[i], *v)) * duration)
-                    * decay;
+                // drag first: what holds a particle must not feel drag on a motion that it prevents
+                *v = *v * decay + (self.force[i] / mass[i] + fields.acceleration(position[i], *v)) * duration;
             });
         });
     }
