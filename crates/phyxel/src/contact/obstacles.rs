@@ -37,6 +37,8 @@ pub(crate) enum Surface {
 pub(crate) struct Baked {
     grid: Arc<DistanceGrid>,
     placement: Placement,
+    /// The cell size that was asked for, in the shape's frame; a grid that would not fit into memory has larger ones.
+    asked_cell: Real,
     /// Thickness of the wall of a hollow shape, in the shape's frame: kept off the grid, whose cells may be coarser.
     wall: Option<Real>,
 }
@@ -60,7 +62,7 @@ impl Surface {
         };
         let cell = 0.5 * spacing / shape.placement.scale;
         let grid = DistanceGrid::bake(solid, cell, 4.0 * cell, MAX_GRID_NODES)?;
-        Ok(Self::Baked(Baked { grid: Arc::new(grid), placement: shape.placement, wall }))
+        Ok(Self::Baked(Baked { grid: Arc::new(grid), placement: shape.placement, asked_cell: cell, wall }))
     }
 
     #[inline]
@@ -194,6 +196,12 @@ impl Contact {
 }
 
 impl PosedObstacle {
+    /// How much coarser than asked for the baked distances are, if they are.
+    pub(crate) fn coarsening(&self) -> Option<Real> {
+        let Surface::Baked(baked) = &self.surface else { return None };
+        Some(baked.grid.cell_size() / baked.asked_cell).filter(|ratio| *ratio > 1.01)
+    }
+
     /// Distance from the surface in the coordinates of time 0, negative where a particle must not be. [m]
     pub(crate) fn gap_at_start(&self, point: Vec3) -> Real {
         self.surface.distance(point) * self.sign

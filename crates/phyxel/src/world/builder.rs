@@ -435,6 +435,12 @@ impl WorldBuilder {
     fn obstacle_warnings(&self, world: &World) -> Vec<String> {
         let mut warnings = Vec::new();
         for (obstacle, posed) in self.obstacles.iter().zip(&world.posed) {
+            if let Some(ratio) = posed.coarsening() {
+                let name = &obstacle.name;
+                warnings.push(format!(
+                    "obstacle \"{name}\" is so large that its surface is known {ratio:.1} times coarser than the particles need"
+                ));
+            }
             let mut n_inside = vec![0usize; self.bodies.len()];
             for particles in world.particles() {
                 let pose = obstacle.motion.pose(0.0, obstacle.center());
