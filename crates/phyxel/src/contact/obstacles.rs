@@ -313,7 +313,9 @@ impl Contacts<'_> {
             .map(|(((((position, velocity), mass), radius), touching), given)| {
                 let mut impulses = vec![Vec3::ZERO; obstacles.len()];
                 for i in 0..position.len() {
-                    if phase != Phase::AfterMoving && touching[i] == TOUCHES_NOTHING {
+                    // only marked particles have been given anything
+                    let marked = touching[i] != TOUCHES_NOTHING;
+                    if phase != Phase::AfterMoving && !marked {
                         continue;
                     }
                     // what was given before in this step, and booked then, is decided anew together with what came since
@@ -336,11 +338,11 @@ impl Contacts<'_> {
                         impulses[obstacle] -= earlier * mass[i];
                         velocity[i] = now;
                     }
-                    given[i] = if phase == Phase::BeforeMoving && last.is_some() {
-                        now - without
-                    } else {
-                        Vec3::ZERO
-                    };
+                    if phase == Phase::BeforeMoving && last.is_some() {
+                        given[i] = now - without;
+                    } else if marked {
+                        given[i] = Vec3::ZERO;
+                    }
                 }
                 impulses
             })
