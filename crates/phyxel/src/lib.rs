@@ -10,6 +10,7 @@
 //!     youngs_modulus: 40e3.into(),   // Pa
 //!     poisson_ratio: 0.4.into(),
 //!     viscosity: 10.0.into(),        // Pa s
+//!     ..Material::default()
 //! };
 //! let block = Body::new("block", Shape::Box { size: Vec3::splat(0.2) }, 0.025, jelly).at(vec3(0.0, 0.4, 0.0));
 //! let floor = Obstacle::new("floor", Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 }.into()).with_friction(0.5);

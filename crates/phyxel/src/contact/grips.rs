@@ -80,14 +80,14 @@ pub(crate) struct GripMove {
 /// The grips of a step, for the particles of one group.
 pub struct Grips<'a> {
     pub(crate) moves: &'a [GripMove],
-    pub(crate) holds: &'a Holds,
+    pub(crate) holds: &'a mut Holds,
     pub(crate) time_step: Real,
     pub(crate) impulses: &'a mut [Vec3],
 }
 
 impl Grips<'_> {
     fn active(&self) -> impl Iterator<Item = (usize, Vec3, usize, &GripMove)> {
-        let Holds { particle, anchor, grip } = self.holds;
+        let Holds { particle, anchor, grip } = &*self.holds;
         let all = particle.iter().zip(anchor).zip(grip);
         all.map(|((&p, &anchor), &g)| (p as usize, anchor, g as usize, &self.moves[g as usize]))
             .filter(|h| h.3.active)

@@ -8,7 +8,8 @@
 use crate::linear::{ConjugateGradients, Solved};
 use crate::material::Parameter;
 use crate::math::{Mat3, Real, Vec3, outer, symmetric_part, trace};
-use crate::mls::{Answer, BondGeometry, WeightedBonds, fit_gradient, gather_answers, safe_inverse};
+use crate::mls::{Answer, BondGeometry, fit_gradient, gather_answers, safe_inverse};
+use crate::neighbors::BondRows;
 use rayon::prelude::*;
 
 /// Buffers of the implicit viscosity solve.
@@ -33,9 +34,9 @@ struct Prepared {
 }
 
 /// The bonds and matter that a solve works on.
-pub struct ViscousBonds<'a> {
+pub struct ViscousBonds<'a, B> {
     /// The lists that velocities are fitted on.
-    pub bonds: WeightedBonds<'a>,
+    pub bonds: B,
     /// World positions. [m]
     pub positions: &'a [Vec3],
     /// Current volumes. [m³]
@@ -86,7 +87,7 @@ impl Viscosity {
     /// particle i may change its velocity. Preconditioned by the masses, so every iterate keeps both momenta.
     pub fn solve(
         &mut self,
-        bonds: &ViscousBonds<'_>,
+        bonds: &ViscousBonds<'_, impl BondRows>,
         mass: &[Real],
         free: impl FnOnce(&mut [Vec3]),
         time_step: Real,
@@ -111,22 +112,21 @@ impl Viscosity {
     }
 
     /// Viscous forces at the given velocities, in the shape of the last solve. [N]
-    pub fn forces(&mut self, bonds: &ViscousBonds<'_>, velocities: &[Vec3]) -> &[Vec3] {
+    pub fn forces(&mut self, bonds: &ViscousBonds<'_, impl BondRows>, velocities: &[Vec3]) -> &[Vec3] {
         self.momentum.resize(velocities.len(), Vec3::ZERO);
         let Self { prepared, answers, aside, momentum, .. } = self;
         apply_internal(bonds, prepared, (answers, aside), velocities, momentum);
         momentum
     }
 
-    fn prepare(&mut self, bonds: &ViscousBonds<'_>) {
+    fn prepare(&mut self, bonds: &ViscousBonds<'_, impl BondRows>) {
         self.prepared.resize(bonds.positions.len(), Prepared::default());
         let x = bonds.positions;
         self.prepared.par_iter_mut().with_min_len(128).enumerate().for_each(|(i, prepared)| {
-            let range = bonds.bonds.neighbors.range(i);
             let (mut moment, mut row_sum) = (Mat3::ZERO, Vec3::ZERO);
-            for (&j, weight) in bonds.bonds.neighbors.row(i).iter().zip(&bonds.bonds.weights[range]) {
-                let bond = x[j as usize] - x[i];
-                let weighted = bond * Real::from(weight[0]);
+            for (_, j, weight) in bonds.bonds.own(i) {
+                let bond = x[j] - x[i];
+                let weighted = bond * weight;
                 row_sum += weighted;
                 moment += outer(weighted, bond);
             }
@@ -145,14 +145,14 @@ impl Viscosity {
 
 /// out = the viscous forces −∂R/∂v at velocities v. [N]
 fn apply_internal(
-    viscous: &ViscousBonds<'_>,
+    viscous: &ViscousBonds<'_, impl BondRows>,
     prepared: &[Prepared],
     (answers, aside): (&mut [Answer], &mut [()]),
     v: &[Vec3],
     out: &mut [Vec3],
 ) {
     let geometry = VelocityBonds { positions: viscous.positions, velocities: v };
-    fit_gradient(viscous.bonds, &geometry, answers, out, aside, |i, fit, ()| {
+    fit_gradient(&viscous.bonds, &geometry, answers, out, aside, |i, fit, ()| {
         let p = &prepared[i];
         let gradient = fit.product * p.inverse_moment;
         let stress = symmetric_part(gradient) * p.coefficient;
@@ -160,5 +160,5 @@ fn apply_internal(
             Answer { carrier: stress * p.inverse_moment - gradient * p.residual, residual: p.residual };
         (answer, answer.own_force(p.row_sum, &fit))
     });
-    gather_answers(viscous.bonds, &geometry, answers, out);
+    gather_answers(&viscous.bonds, &geometry, answers, out);
 }

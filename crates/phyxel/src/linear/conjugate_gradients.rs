@@ -6,8 +6,10 @@ use rayon::prelude::*;
 /// Buffers and limits of a solve; reuse one to avoid allocation.
 #[derive(Clone, Debug, Default)]
 pub struct ConjugateGradients {
-    /// Stop when the preconditioned residual has fallen to this fraction of the first one.
+    /// Stop when the preconditioned residual has fallen to this fraction of the first one, or of the right-hand side.
     pub tolerance: Real,
+    /// Whether the right-hand side is what the tolerance is a fraction of: for solves that start near their solution.
+    pub of_right_hand_side: bool,
     /// Stop after so many products.
     pub max_iterations: usize,
     residual: Vec<Vec3>,
@@ -24,6 +26,13 @@ pub struct Solved {
     pub relative_residual: Real,
     /// The tolerance was met.
     pub converged: bool,
+}
+
+impl Solved {
+    /// For a solve that was not needed.
+    pub fn nothing_to_do() -> Self {
+        Self { iterations: 0, relative_residual: 0.0, converged: true }
+    }
 }
 
 fn dot_weighted(a: &[Vec3], b: &[Vec3], weight: impl Fn(usize) -> Vec3 + Sync) -> Real {
@@ -85,7 +94,8 @@ impl ConjugateGradients {
         let scale = dot_weighted(b, b, &inverse_diagonal);
         let mut rr = first;
         // below round-off of the right-hand side there is nothing to gain
-        let target = (self.tolerance * self.tolerance * first).max(1e-30 * scale);
+        let measure = if self.of_right_hand_side { scale } else { first };
+        let target = (self.tolerance * self.tolerance * measure).max(1e-30 * scale);
         let mut iterations = 1;
         while rr > target && iterations < self.max_iterations {
             apply(direction, product);

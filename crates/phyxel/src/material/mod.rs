@@ -1,9 +1,15 @@
-//! What bodies are made of: parameters that may vary, and the laws from deformation to stress.
+//! What bodies are made of: parameters that may vary, laws from deformation to stress, plastic flow, presets.
 
 mod elasticity;
 mod guard;
 mod parameter;
+mod plasticity;
+mod presets;
 
-pub use elasticity::{Lame, StVenantKirchhoff};
+pub use elasticity::{
+    Corotated, Lame, LameParameter, Law, NeoHookean, SquaredStretch, StVenantKirchhoff, von_mises,
+};
 pub use guard::{VolumeGuard, VolumeStiffness};
 pub use parameter::{Material, Parameter, Varying};
+pub use plasticity::{FlowRule, PlasticParameter, Plasticity, YieldMeasure, Yielding, plastic_stretch};
+pub use presets::{PRESETS, Preset};

@@ -1,7 +1,9 @@
 //! Material parameters: what a user writes, and what particle loops read.
 
+use super::{Law, Plasticity};
 use crate::geometry::PlacedShape;
 use crate::math::{Real, Vec3};
+use crate::particles::{Carry, PARTICLES, StateData, StateItem, StateVisitor};
 
 /// A scalar over a body, as a user describes it.
 #[derive(Clone, Debug)]
@@ -106,6 +108,14 @@ impl Parameter {
         }
     }
 
+    /// Names the column if there is one. A method whose particles split and merge lists its parameters as state.
+    pub fn visit_state(&mut self, name: &'static str, unit: &'static str, visitor: &mut dyn StateVisitor) {
+        if let Self::Column(column) = self {
+            let data = StateData::Reals(column);
+            visitor.visit(StateItem { name, unit, set: PARTICLES, carry: Carry::Mean, data });
+        }
+    }
+
     /// New particle k has the value of old particle `order[k]`.
     pub fn reorder(&mut self, order: &[u32]) {
         if let Self::Column(column) = self {
@@ -125,6 +135,10 @@ pub struct Material {
     pub poisson_ratio: Varying,
     /// True shear viscosity, from the rate of strain. [Pa s]
     pub viscosity: Varying,
+    /// From strain to stress; the method's own law if `None`.
+    pub law: Option<Law>,
+    /// How it flows; elastic if `None`.
+    pub plasticity: Option<Plasticity>,
 }
 
 impl Default for Material {
@@ -135,6 +149,8 @@ impl Default for Material {
             youngs_modulus: 1e5.into(),
             poisson_ratio: 0.3.into(),
             viscosity: 0.0.into(),
+            law: None,
+            plasticity: None,
         }
     }
 }

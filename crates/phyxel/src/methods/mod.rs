@@ -2,13 +2,15 @@
 
 mod catalogue;
 mod context;
+pub mod embedded;
+mod explicit;
 pub mod reference;
 
 pub use catalogue::{CATALOGUE, Entry};
 pub use context::{StepContext, StepError, StepReport, Timings};
 
 use crate::geometry::Sampling;
-use crate::material::Parameter;
+use crate::material::{Law, Parameter, PlasticParameter, YieldMeasure};
 use crate::math::Real;
 use crate::particles::{Particles, StateVisitor};
 use std::fmt::Debug;
@@ -47,13 +49,13 @@ pub trait Method: Send + Sync {
         &[]
     }
 
-    /// A column by name, one value per particle; `None` if the method has no such column.
+    /// A column by name, row after row; `None` if the method has no such column.
     fn column(&self, _name: &str, _particles: &Particles) -> Option<Vec<Real>> {
         None
     }
 
-    /// Counters for the ledger: the same names in the same order every time.
-    fn counters(&self) -> Vec<(&'static str, Real)> {
+    /// More columns for the ledger, counters and sums: the same names in the same order every time.
+    fn counters(&self, _particles: &Particles) -> Vec<(&'static str, Real)> {
         Vec::new()
     }
 }
@@ -81,6 +83,8 @@ pub struct Matter {
     pub poisson_ratio: Parameter,
     /// η [Pa s]
     pub viscosity: Parameter,
+    /// How it flows.
+    pub plasticity: PlasticParameter,
     /// The bodies of the group.
     pub bodies: Vec<GroupBody>,
 }
@@ -96,6 +100,10 @@ pub struct GroupBody {
     pub sampling: Sampling,
     /// True volume. [m³]
     pub volume: Real,
+    /// From strain to stress; the method's own law if `None`.
+    pub law: Option<Law>,
+    /// What counts as stress where it yields.
+    pub measure: YieldMeasure,
 }
 
 /// Something changed outside a step.
@@ -139,6 +147,20 @@ pub struct ColumnInfo {
     pub unit: &'static str,
     /// What it is.
     pub about: &'static str,
+    /// 1 for scalars, 3 for vectors.
+    pub n_components: usize,
+}
+
+impl ColumnInfo {
+    /// A column of scalars.
+    pub const fn scalar(name: &'static str, unit: &'static str, about: &'static str) -> Self {
+        Self { name, unit, about, n_components: 1 }
+    }
+
+    /// A column of vectors.
+    pub const fn vector(name: &'static str, unit: &'static str, about: &'static str) -> Self {
+        Self { name, unit, about, n_components: 3 }
+    }
 }
 
 /// A group that a method cannot drive.

@@ -5,4 +5,6 @@ mod moment;
 mod passes;
 
 pub use moment::{Inverse, moment, safe_inverse};
-pub use passes::{Answer, BondGeometry, Fit, WeightedBonds, fit_gradient, gather_answers};
+pub use passes::{
+    Answer, BondGeometry, Fit, WeightedBonds, apply_laplacian, fit_gradient, fit_row, gather_answers,
+};

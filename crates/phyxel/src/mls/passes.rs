@@ -3,17 +3,18 @@
 //! For every particle i a field y is fitted by G_i = (Σ_j w_ij y_ij u_ijᵀ) A_i⁻¹ and answered by a stress T_i = V_i P_i.
 //! With the residual r_ij = y_ij − G_i u_ij penalised by c_i/2 Σ_j w_ij |r_ij|², the exact negative gradient is
 //!   f_i = Σ_j w_ij (M_i u_ij + c_i y_ij) + w_ji (M_j u_ij + c_j y_ij),   M_i = T_i A_i⁻¹ − c_i G_i,
-//! because G_i is the minimiser of that same sum, so its own variation drops out. Bonds come in pairs with
-//! u_ji = −u_ij and y_ji = −y_ij, so row i alone has all it needs: a gather, no scatter, no atomics.
+//! because G_i is the minimiser of that same sum, so its own variation drops out (written for lists in which u_ji = −u_ij;
+//! with directed bonds the second part is −w_ji (M_j u_ji + c_j y_ji) over the bonds that end at i). Both parts are sums
+//! over rows that [`BondRows`] gives: gathers, no scatter, no atomics.
 //!   u reference bond [m]   y field bond   w_ij weight of i's own support   A moment matrix
 
 use crate::math::{Mat3, Real, Vec3, outer};
-use crate::neighbors::Neighbors;
+use crate::neighbors::{BondRows, Neighbors};
 use rayon::prelude::*;
 
 /// What a bond of a fit consists of. Implementations are inlined into the passes.
 pub trait BondGeometry: Sync {
-    /// u_ij of bond number `bond`, which is i → j.
+    /// u_ij of bond number `bond` or, in symmetric lists, of its mate: i → j.
     fn reference(&self, bond: usize, i: usize, j: usize) -> Vec3;
     /// y_ij
     fn field(&self, i: usize, j: usize) -> Vec3;
@@ -45,7 +46,7 @@ impl Answer {
     }
 }
 
-/// Symmetric lists with the two weights [w_ij, w_ji] of every bond.
+/// Symmetric lists with the two weights [w_ij, w_ji] of every bond: the bonds that end at i lie in its own row.
 #[derive(Clone, Copy, Debug)]
 pub struct WeightedBonds<'a> {
     /// j is in row i whenever i is in row j.
@@ -54,13 +55,38 @@ pub struct WeightedBonds<'a> {
     pub weights: &'a [[f32; 2]],
 }
 
+impl WeightedBonds<'_> {
+    #[inline(always)]
+    fn row(&self, i: usize, side: usize) -> impl Iterator<Item = (usize, usize, Real)> {
+        let range = self.neighbors.range(i);
+        let row = range.clone().zip(&self.neighbors.indices()[range.clone()]).zip(&self.weights[range]);
+        row.map(move |((bond, &j), weight)| (bond, j as usize, Real::from(weight[side])))
+    }
+}
+
+impl BondRows for WeightedBonds<'_> {
+    fn n_rows(&self) -> usize {
+        self.neighbors.n_rows()
+    }
+
+    #[inline(always)]
+    fn own(&self, i: usize) -> impl Iterator<Item = (usize, usize, Real)> {
+        self.row(i, 0)
+    }
+
+    #[inline(always)]
+    fn incoming(&self, i: usize) -> impl Iterator<Item = (usize, usize, Real)> {
+        self.row(i, 1)
+    }
+}
+
 /// Rows that one task takes at least: less costs more to hand out than to compute.
 const MIN_ROWS: usize = 128;
 
 /// First pass: fits every row. `answer` turns the fit into the particle's answer and the part of its force that it
 /// causes itself, and may leave something aside.
 pub fn fit_gradient<T: Send>(
-    bonds: WeightedBonds<'_>,
+    bonds: &impl BondRows,
     geometry: &impl BondGeometry,
     answers: &mut [Answer],
     forces: &mut [Vec3],
@@ -69,36 +95,52 @@ pub fn fit_gradient<T: Send>(
 ) {
     let rows = answers.par_iter_mut().zip(forces.par_iter_mut()).zip(aside.par_iter_mut());
     rows.with_min_len(MIN_ROWS).enumerate().for_each(|(i, ((out, force), aside))| {
-        let range = bonds.neighbors.range(i);
-        let (mut product, mut sum) = (Mat3::ZERO, Vec3::ZERO);
-        let row = &bonds.neighbors.indices()[range.clone()];
-        for ((bond, &j), weight) in range.clone().zip(row).zip(&bonds.weights[range]) {
-            let j = j as usize;
-            let y = geometry.field(i, j) * Real::from(weight[0]);
-            sum += y;
-            product += outer(y, geometry.reference(bond, i, j));
-        }
-        (*out, *force) = answer(i, Fit { product, sum }, aside);
+        (*out, *force) = answer(i, fit_row(bonds, geometry, i), aside);
     });
 }
 
-/// Second pass: adds Σ_j w_ji (M_j u_ij + c_j y_ij) to every force.
+/// The fit of one row.
+#[inline(always)]
+pub fn fit_row(bonds: &impl BondRows, geometry: &impl BondGeometry, i: usize) -> Fit {
+    let (mut product, mut sum) = (Mat3::ZERO, Vec3::ZERO);
+    for (bond, j, weight) in bonds.own(i) {
+        let y = geometry.field(i, j) * weight;
+        sum += y;
+        product += outer(y, geometry.reference(bond, i, j));
+    }
+    Fit { product, sum }
+}
+
+/// Second pass: adds Σ_j w_ji (M_j u_ij + c_j y_ij) to every force, as minus the same of the bonds j → i.
 pub fn gather_answers(
-    bonds: WeightedBonds<'_>,
+    bonds: &impl BondRows,
     geometry: &impl BondGeometry,
     answers: &[Answer],
     forces: &mut [Vec3],
 ) {
     forces.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(i, force)| {
-        let range = bonds.neighbors.range(i);
         let mut sum = *force;
-        let row = &bonds.neighbors.indices()[range.clone()];
-        for ((bond, &j), weight) in range.clone().zip(row).zip(&bonds.weights[range]) {
-            let j = j as usize;
+        for (bond, j, weight) in bonds.incoming(i) {
             let given = &answers[j];
-            let pair = given.carrier * geometry.reference(bond, i, j) + geometry.field(i, j) * given.residual;
-            sum += pair * Real::from(weight[1]);
+            let pair = given.carrier * geometry.reference(bond, j, i) + geometry.field(j, i) * given.residual;
+            sum -= pair * weight;
         }
         *force = sum;
+    });
+}
+
+/// out_i = d_i x_i + Σ ω (x_i − x_j) over all bonds at i in both directions: a graph Laplacian plus a diagonal.
+pub fn apply_laplacian(
+    bonds: &impl BondRows,
+    diagonal: impl Fn(usize) -> Real + Sync,
+    x: &[Vec3],
+    out: &mut [Vec3],
+) {
+    out.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(i, out)| {
+        let mut sum = x[i] * diagonal(i);
+        for (_, j, weight) in bonds.own(i).chain(bonds.incoming(i)) {
+            sum += (x[i] - x[j]) * weight;
+        }
+        *out = sum;
     });
 }

@@ -5,15 +5,31 @@ mod bonds;
 pub mod brute_force;
 mod grid;
 mod lists;
+mod slots;
 #[cfg(test)]
 mod tests;
 
 pub use bonds::Bonds;
 pub use grid::Grid;
 pub use lists::{Neighbors, Reverse};
+pub use slots::{SlotBonds, SlotRow};
 
 use crate::math::{Real, Vec3};
 use rayon::prelude::*;
+
+/// Bonds that a row of [`SlotBonds`] has room for: the most neighbours of [Jones2014] Sec. 3.6.
+pub const SLOTS: usize = 32;
+
+/// Weighted bonds that can be walked from both ends, so that what one particle gives to another can be gathered.
+/// Implementations are inlined into the passes.
+pub trait BondRows: Sync {
+    /// Number of particles.
+    fn n_rows(&self) -> usize;
+    /// The bonds i → j: (number of the bond, j, weight).
+    fn own(&self, i: usize) -> impl Iterator<Item = (usize, usize, Real)>;
+    /// The bonds j → i: (number of the bond, j, weight).
+    fn incoming(&self, i: usize) -> impl Iterator<Item = (usize, usize, Real)>;
+}
 
 /// The points of a search. Points with different keys do not see each other (bodies in rest space).
 #[derive(Clone, Copy, Debug)]

@@ -58,6 +58,20 @@ impl Remap {
         self.new_index[old]
     }
 
+    /// New members that are parts of an old one, but for the first part of each.
+    pub fn later_parts(&self) -> Vec<usize> {
+        let later = |&k: &usize| match self.origins[k] {
+            Origin::Part(i, _) => self.new_index[i as usize] != k as u32,
+            _ => false,
+        };
+        (0..self.origins.len()).filter(later).collect()
+    }
+
+    /// Where the members of the new set come from.
+    pub fn origins(&self) -> &[Origin] {
+        &self.origins
+    }
+
     fn carried<T: Copy + Add<Output = T> + Mul<Real, Output = T>>(&self, old: &[T], carry: Carry) -> Vec<T> {
         let mean = |a: usize, b: usize| {
             let (ma, mb) = (self.old_mass[a], self.old_mass[b]);
@@ -131,6 +145,7 @@ mod tests {
         assert!((p.total_mass() - before.0).abs() < 1e-15);
         assert!((p.momentum() - before.1).length() < 1e-15);
         assert!((p.center_of_mass() - before.2).length() < 1e-15);
+        assert_eq!(remap.later_parts(), [2]);
         assert_eq!((0..6).map(|i| remap.new_index(i)).collect::<Vec<_>>(), [1, 0, 4, 4, 0, 3]);
     }
 

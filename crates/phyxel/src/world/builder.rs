@@ -4,9 +4,9 @@ use super::{Group, Interval, Limit, World, sorting};
 use crate::contact::{Grip, GripMove, Holds, Obstacle, Pose, PosedObstacle, Surface};
 use crate::forces::ForceField;
 use crate::geometry::{Fill, FillError, Filled, PlacedShape, Spacing, fill};
-use crate::material::{Material, Parameter};
+use crate::material::{Material, Parameter, PlasticParameter, YieldMeasure};
 use crate::math::{Quat, Real, Vec3};
-use crate::methods::{GroupBody, Matter, MethodError, MethodFactory, Timings};
+use crate::methods::{CATALOGUE, Entry, GroupBody, Matter, MethodError, MethodFactory, Timings};
 use crate::neighbors::Grid;
 use crate::particles::{PARTICLES, Particles, Remap};
 use std::sync::Arc;
@@ -234,6 +234,7 @@ impl WorldBuilder {
             ],
             grip_centers: vec![Vec3::ZERO; self.grips.len()],
             time: 0.0,
+            next_id: filled.iter().map(|f| f.positions.len() as u64).sum(),
             largest_step: self.time_step,
             warnings: Vec::new(),
             interval: Interval::default(),
@@ -298,7 +299,7 @@ impl WorldBuilder {
     fn factory(&self, key: &str) -> Option<Arc<dyn MethodFactory>> {
         let given = self.methods.iter().rev().find(|f| f.key() == key).cloned();
         given.or_else(|| {
-            let entry = crate::methods::CATALOGUE.iter().find(|e| e.key == key)?;
+            let entry = CATALOGUE.iter().find(|e| e.key == key)?;
             Some(Arc::from(entry.default_factory?()))
         })
     }
@@ -311,6 +312,7 @@ impl WorldBuilder {
         world: &mut World,
         held: &mut [usize],
     ) -> Result<Group, BuildError> {
+        self.check_abilities(key, members)?;
         let (mut particles, mut matter) = self.gather_matter(members, filled);
         let mut holds = self.hold(&particles, world, held);
         let cell = 4.0 * particles.radius.iter().sum::<Real>() / particles.len() as Real;
@@ -326,6 +328,7 @@ impl WorldBuilder {
         ] {
             parameter.reorder(&order);
         }
+        matter.plasticity.reorder(&order);
         let factory = self.factory(key).ok_or_else(|| BuildError::UnknownMethod {
             body: members[0],
             name: self.bodies[members[0]].name.clone(),
@@ -339,6 +342,33 @@ impl WorldBuilder {
         Ok(Group { particles, method, holds, touching: Vec::new(), given: Vec::new(), rest_limit })
     }
 
+    /// Refuses materials that a method of the catalogue cannot run, and says which methods can.
+    fn check_abilities(&self, key: &str, members: &[usize]) -> Result<(), BuildError> {
+        let Some(entry) = CATALOGUE.iter().find(|entry| entry.key == key) else { return Ok(()) };
+        let can = |able: &dyn Fn(&Entry) -> bool| {
+            let able = |e: &&Entry| e.default_factory.is_some() && able(e);
+            let keys: Vec<String> =
+                CATALOGUE.iter().filter(able).map(|e| format!("\"{}\"", e.key)).collect();
+            if keys.is_empty() { "no method can".into() } else { format!("these can: {}", keys.join(", ")) }
+        };
+        for &index in members {
+            let Body { name, material, .. } = &self.bodies[index];
+            let refuse = |what: String, able: &dyn Fn(&Entry) -> bool| {
+                let message =
+                    format!("body \"{name}\": the method \"{key}\" cannot run {what}; {}", can(able));
+                let source = MethodError { body: Some(index as u32), message };
+                Err(BuildError::Method { body: Some(index), source })
+            };
+            if let Some(law) = material.law.filter(|law| !entry.laws.contains(law)) {
+                return refuse(format!("the law \"{}\"", law.key()), &|e| e.laws.contains(&law));
+            }
+            if material.plasticity.is_some() && !entry.plasticity {
+                return refuse("plastic materials".into(), &|e| e.plasticity);
+            }
+        }
+        Ok(())
+    }
+
     /// Particles of a group in order of id, and what they are made of.
     fn gather_matter(&self, members: &[usize], filled: &[Filled]) -> (Particles, Matter) {
         let mut particles = Particles::default();
@@ -348,6 +378,7 @@ impl WorldBuilder {
             youngs_modulus: zero(),
             poisson_ratio: zero(),
             viscosity: zero(),
+            plasticity: PlasticParameter::never(),
             bodies: Vec::new(),
         };
         for &index in members {
@@ -374,11 +405,15 @@ impl WorldBuilder {
             matter.youngs_modulus.append(before, &m.youngs_modulus.resolve(&points.positions), n);
             matter.poisson_ratio.append(before, &m.poisson_ratio.resolve(&points.positions), n);
             matter.viscosity.append(before, &m.viscosity.resolve(&points.positions), n);
+            let mut flow = PlasticParameter::resolve(m.plasticity.as_ref(), &points.positions);
+            matter.plasticity.append(before, &mut flow, n);
             matter.bodies.push(GroupBody {
                 index: index as u32,
                 name: body.name.clone(),
                 sampling: body.fill.sampling,
                 volume: points.volume,
+                law: m.law,
+                measure: m.plasticity.as_ref().map_or(YieldMeasure::Total, |p| p.measure),
             });
         }
         (particles, matter)

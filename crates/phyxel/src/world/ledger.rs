@@ -66,7 +66,7 @@ impl World {
             ("solver_iterations", interval.iterations as Real),
             ("unconverged_solves", interval.n_unconverged as Real),
         ];
-        for (name, value) in groups().flat_map(|g| g.method.counters()) {
+        for (name, value) in groups().flat_map(|g| g.method.counters(&g.particles)) {
             match counters.iter_mut().find(|c| c.0 == name) {
                 Some(counter) => counter.1 += value,
                 None => counters.push((name, value)),

@@ -41,6 +41,8 @@ pub struct World {
     fields: Vec<ForceField>,
     gravity: Vec3,
     time: Real,
+    /// The next id that no particle has had.
+    next_id: u64,
     largest_step: Option<Real>,
     warnings: Vec<String>,
     timings: Timings,
@@ -150,10 +152,10 @@ impl World {
     /// Columns that can be asked for in [`World::frame`].
     pub fn columns(&self) -> Vec<ColumnInfo> {
         let mut all = vec![
-            ColumnInfo { name: "velocity", unit: "m/s", about: "velocity, three components" },
-            ColumnInfo { name: "speed", unit: "m/s", about: "magnitude of the velocity" },
-            ColumnInfo { name: "mass", unit: "kg", about: "mass" },
-            ColumnInfo { name: "rest_volume", unit: "m3", about: "volume at rest" },
+            ColumnInfo::vector("velocity", "m/s", "velocity, three components"),
+            ColumnInfo::scalar("speed", "m/s", "magnitude of the velocity"),
+            ColumnInfo::scalar("mass", "kg", "mass"),
+            ColumnInfo::scalar("rest_volume", "m3", "volume at rest"),
         ];
         for column in self.groups.iter().flat_map(|g| g.method.columns()) {
             if !all.iter().any(|c| c.name == column.name) {
@@ -251,7 +253,7 @@ impl World {
         self.pose(time_step);
         let time = self.time;
         for g in 0..self.groups.len() {
-            let Self { groups, posed, moves, fields, gravity, timings, interval, .. } = self;
+            let Self { groups, posed, moves, fields, gravity, timings, interval, next_id, .. } = self;
             let Group { particles, method, holds, touching, given, .. } = &mut groups[g];
             let mut ctx = StepContext {
                 time,
@@ -265,6 +267,7 @@ impl World {
                     impulses: &mut interval.obstacle_impulses,
                 },
                 grips: Grips { moves, holds, time_step, impulses: &mut interval.grip_impulses },
+                next_id,
                 timings,
             };
             let stepped = method.step(particles, &mut ctx).and_then(|report| {
@@ -314,6 +317,8 @@ impl World {
     pub fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
         let number = |name, data| StateItem { name, unit: "s", set: "", carry: Carry::Copy, data };
         visitor.visit(number("time", StateData::Number(&mut self.time)));
+        let data = StateData::Counter(&mut self.next_id);
+        visitor.visit(StateItem { name: "next_id", unit: "1", set: "", carry: Carry::Copy, data });
         for group in &mut self.groups {
             group.particles.visit_state(visitor);
             let data = StateData::Integers(&mut group.touching);
@@ -362,8 +367,8 @@ impl World {
         };
         let known = self.columns();
         for info in columns.iter().filter_map(|name| known.iter().find(|c| c.name == name)) {
-            let per_group: Vec<Vec<Real>> = self.groups.iter().map(|g| group_column(g, info.name)).collect();
-            let n_components = if info.name == "velocity" { 3 } else { 1 };
+            let per_group: Vec<Vec<Real>> = self.groups.iter().map(|g| group_column(g, info)).collect();
+            let n_components = info.n_components;
             let values = rows.iter().flat_map(|&(_, g, i)| {
                 per_group[g][i * n_components..(i + 1) * n_components].iter().map(|&v| v as f32)
             });
@@ -375,14 +380,17 @@ impl World {
 }
 
 /// A column of one group; NaN where its method has none by that name.
-fn group_column(group: &Group, name: &str) -> Vec<Real> {
+fn group_column(group: &Group, info: &ColumnInfo) -> Vec<Real> {
     let p = &group.particles;
-    match name {
+    match info.name {
         "velocity" => p.velocity.iter().flat_map(|v| v.to_array()).collect(),
         "speed" => p.velocity.iter().map(|v| v.length()).collect(),
         "mass" => p.mass.clone(),
         "rest_volume" => p.volume.clone(),
-        _ => group.method.column(name, p).unwrap_or_else(|| vec![Real::NAN; p.len()]),
+        name => {
+            let missing = || vec![Real::NAN; p.len() * info.n_components];
+            group.method.column(name, p).unwrap_or_else(missing)
+        }
     }
 }
 

@@ -17,12 +17,15 @@ mod tests;
 
 pub use params::{Params, Support, VolumeRule};
 
-use super::{Change, ColumnInfo, Energies, Method, StepContext, StepError, StepReport, TimeStepLimit};
-use crate::contact::Contacts;
+use super::{
+    Change, ColumnInfo, Energies, Method, StepContext, StepError, StepReport, TimeStepLimit, explicit,
+};
 use crate::forces::{Viscosity, ViscousBonds};
 use crate::linear::Solved;
-use crate::material::{Lame, Parameter, StVenantKirchhoff, VolumeGuard, VolumeStiffness};
-use crate::math::{Mat3, Real, Vec3, double_dot, sum_over, trace};
+use crate::material::{
+    Lame, LameParameter, Parameter, StVenantKirchhoff, VolumeGuard, VolumeStiffness, von_mises,
+};
+use crate::math::{Mat3, Real, Vec3, sum_over, trace};
 use crate::mls::{Answer, BondGeometry, WeightedBonds, fit_gradient, gather_answers};
 use crate::neighbors::Neighbors;
 use crate::particles::{Carry, PARTICLES, Particles, StateData, StateItem, StateVisitor};
@@ -42,6 +45,7 @@ pub struct Reference {
     support_radius: Vec<Real>,
     // matter
     lame: LameParameter,
+    youngs_modulus: Parameter,
     viscosity: Parameter,
     // derived from the rest shape
     rest: RestShape,
@@ -50,21 +54,6 @@ pub struct Reference {
     answers: Vec<Answer>,
     force: Vec<Vec3>,
     viscous: Viscosity,
-}
-
-/// λ and µ per particle or for all. [Pa]
-#[derive(Clone, Debug)]
-struct LameParameter {
-    lambda: Parameter,
-    mu: Parameter,
-    youngs_modulus: Parameter,
-}
-
-impl LameParameter {
-    #[inline(always)]
-    fn at(&self, i: usize) -> Lame {
-        Lame { lambda: self.lambda.at(i), mu: self.mu.at(i) }
-    }
 }
 
 /// What only depends on the rest shape.
@@ -96,6 +85,7 @@ struct RestParticle {
     volume: Real,
 }
 
+#[derive(Clone, Copy)]
 struct RestBonds<'a> {
     rest_positions: &'a [Vec3],
     positions: &'a [Vec3],
@@ -121,14 +111,14 @@ impl Method for Reference {
         ctx: &mut StepContext<'_>,
     ) -> Result<StepReport, StepError> {
         let half = 0.5 * ctx.time_step;
-        self.kick(particles, ctx, half);
-        meet(particles, ctx, |contacts, particles| contacts.settle_before_moving(particles));
+        explicit::kick(particles, ctx, &self.force, half);
+        explicit::meet_before_moving(particles, ctx);
         let solved = self.damp(particles, ctx);
-        drift(particles, ctx);
+        explicit::drift(particles, ctx);
         self.compute_forces(particles, ctx);
         ctx.fields.time += ctx.time_step;
-        self.kick(particles, ctx, half);
-        meet(particles, ctx, |contacts, particles| contacts.settle(particles));
+        explicit::kick(particles, ctx, &self.force, half);
+        explicit::meet_after_kick(particles, ctx);
         Ok(StepReport {
             iterations: solved.iterations,
             n_unconverged: usize::from(!solved.converged),
@@ -176,16 +166,14 @@ impl Method for Reference {
     }
 
     fn columns(&self) -> &'static [ColumnInfo] {
-        &[
-            ColumnInfo { name: "stress", unit: "Pa", about: "von Mises equivalent of the Cauchy stress" },
-            ColumnInfo {
-                name: "pressure",
-                unit: "Pa",
-                about: "minus a third of the trace of the Cauchy stress",
-            },
-            ColumnInfo { name: "volume_ratio", unit: "1", about: "current volume over rest volume, det F" },
-            ColumnInfo { name: "stretch", unit: "1", about: "largest principal stretch" },
-        ]
+        const {
+            &[
+                ColumnInfo::scalar("stress", "Pa", "von Mises equivalent of the Cauchy stress"),
+                ColumnInfo::scalar("pressure", "Pa", "minus a third of the trace of the Cauchy stress"),
+                ColumnInfo::scalar("volume_ratio", "1", "current volume over rest volume, det F"),
+                ColumnInfo::scalar("stretch", "1", "largest principal stretch"),
+            ]
+        }
     }
 
     fn column(&self, name: &str, _particles: &Particles) -> Option<Vec<Real>> {
@@ -199,85 +187,29 @@ impl Method for Reference {
         Some(self.gradients.par_iter().enumerate().map(|(i, &f)| value(self, i, f)).collect())
     }
 
-    fn counters(&self) -> Vec<(&'static str, Real)> {
+    fn counters(&self, _particles: &Particles) -> Vec<(&'static str, Real)> {
         vec![("degenerate", self.rest.degenerate.len() as Real)]
     }
 }
 
-/// What touches obstacles or is held gets its velocity from them. Comes last before particles move, after everything
-/// that changes velocities: else friction would creep.
-fn meet(
-    particles: &mut Particles,
-    ctx: &mut StepContext<'_>,
-    settle: impl FnOnce(&mut Contacts<'_>, &mut Particles),
-) {
-    let StepContext { timings, contacts, grips, .. } = ctx;
-    timings.stage("contact", || {
-        settle(contacts, particles);
-        grips.lead_velocities(particles);
-    });
-}
-
-/// x ← x + Δt v, then out of obstacles and to the grips.
-fn drift(particles: &mut Particles, ctx: &mut StepContext<'_>) {
-    let StepContext { timings, contacts, grips, time_step, .. } = ctx;
-    timings.stage("integrate", || {
-        let Particles { position, velocity, .. } = particles;
-        position
-            .par_iter_mut()
-            .zip(velocity.par_iter())
-            .with_min_len(512)
-            .for_each(|(x, v)| *x += *v * *time_step);
-    });
-    timings.stage("contact", || {
-        contacts.resolve(particles);
-        grips.place(particles);
-    });
-}
-
 impl Reference {
-    /// v ← v + Δt (f/m + g).
-    fn kick(&self, particles: &mut Particles, ctx: &mut StepContext<'_>, duration: Real) {
-        let StepContext { timings, fields, .. } = ctx;
-        let decay = fields.decay(duration);
-        timings.stage("integrate", || {
-            let Particles { position, velocity, mass, .. } = particles;
-            velocity.par_iter_mut().with_min_len(512).enumerate().for_each(|(i, v)| {
-                // drag first: what holds a particle must not feel drag on a motion that it prevents
-                *v = *v * decay + (self.force[i] / mass[i] + fields.acceleration(position[i], *v)) * duration;
-            });
-        });
-    }
-
-    /// Implicit viscosity over the whole step; held particles move with their grips.
+    /// Implicit viscosity over the whole step.
     fn damp(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>) -> Solved {
         if self.viscosity.is_zero() {
-            return Solved { iterations: 0, relative_residual: 0.0, converged: true };
+            return Solved::nothing_to_do();
         }
         let Self { viscous, rest, gradients, viscosity, params, .. } = self;
-        let StepContext { timings, grips, time_step, .. } = ctx;
-        let before = particles.momentum();
-        let solved = timings.stage("viscosity", || {
-            let Particles { position, velocity, mass, volume, .. } = particles;
-            let bonds = ViscousBonds {
-                bonds: rest.weighted_bonds(),
-                positions: position,
-                volumes: &|i| volume[i] * gradients[i].determinant().max(LEAST_VOLUME_RATIO),
-                viscosity,
-                residual_share: params.stabilization,
-            };
-            let free =
-                |inverse_mass: &mut [Vec3]| grips.visit_held(|i, held| inverse_mass[i] *= Vec3::ONE - held);
-            let solved = viscous.solve(&bonds, mass, free, *time_step, velocity);
-            if grips.hold_anything() {
-                // a held particle keeps its velocity: its grip takes the viscous impulse
-                let gained = sum_over::<Vec3, _>(mass.len(), |i| velocity[i] * mass[i]) - before;
-                let force = viscous.forces(&bonds, velocity);
-                grips.book(gained, |i| force[i] * -*time_step);
-            }
-            solved
-        });
-        meet(particles, ctx, |contacts, particles| contacts.settle_before_moving(particles));
+        let Particles { position, velocity, mass, volume, .. } = particles;
+        let bonds = ViscousBonds {
+            bonds: rest.weighted_bonds(),
+            positions: position,
+            volumes: &|i| volume[i] * gradients[i].determinant().max(LEAST_VOLUME_RATIO),
+            viscosity,
+            residual_share: params.stabilization,
+        };
+        let time_step = ctx.time_step;
+        let solved = explicit::damp(viscous, &bonds, velocity, mass, ctx, time_step);
+        explicit::meet_before_moving(particles, ctx);
         solved
     }
 
@@ -300,7 +232,7 @@ impl Reference {
         let Self { rest_position, rest, lame, params, answers, force, gradients, .. } = self;
         let geometry = RestBonds { rest_positions: rest_position, positions };
         let stress = Stress { lame, params };
-        fit_gradient(rest.weighted_bonds(), &geometry, answers, force, gradients, |i, fit, gradient| {
+        fit_gradient(&rest.weighted_bonds(), &geometry, answers, force, gradients, |i, fit, gradient| {
             let p = &rest.particles[i];
             let mut f = fit.product * p.inverse_moment;
             if p.volume == 0.0 {
@@ -316,7 +248,7 @@ impl Reference {
     /// f_i from the answers of its neighbours. [Mueller2004] Eqs. 18–25.
     fn gather(&mut self, positions: &[Vec3]) {
         let geometry = RestBonds { rest_positions: &self.rest_position, positions };
-        gather_answers(self.rest.weighted_bonds(), &geometry, &self.answers, &mut self.force);
+        gather_answers(&self.rest.weighted_bonds(), &geometry, &self.answers, &mut self.force);
     }
 
     fn stress(&self) -> Stress<'_> {
@@ -396,10 +328,4 @@ fn dropped_directions(inverse_moment: Mat3) -> Mat3 {
     let seen_not = Vec3::new(dropped(0), dropped(1), dropped(2));
     let seen_not = if values.x > 0.0 { seen_not } else { Vec3::ONE };
     axes * Mat3::from_diagonal(seen_not) * axes.transpose()
-}
-
-/// √(3/2) |dev σ|
-fn von_mises(stress: Mat3) -> Real {
-    let deviator = stress - Mat3::IDENTITY * (trace(stress) / 3.0);
-    (1.5 * double_dot(deviator, deviator)).sqrt()
 }

@@ -1,10 +1,10 @@
 //! From particles to a rest shape: support radii, volumes, bonds, moments.
 
-use super::{LameParameter, Params, Reference, RestParticle, RestShape, Support, VolumeRule};
+use super::{Params, Reference, RestParticle, RestShape, Support, VolumeRule};
 use crate::forces::Viscosity;
 use crate::geometry::Sampling;
 use crate::kernels;
-use crate::material::{Lame, Parameter};
+use crate::material::LameParameter;
 use crate::math::{Mat3, Real, Vec3, trace};
 use crate::methods::{Matter, MethodError};
 use crate::mls::{Answer, moment, safe_inverse};
@@ -45,21 +45,9 @@ impl Reference {
         if params.volume_rule == VolumeRule::Sph {
             sph_masses_and_volumes(particles, &spacing, &support_radius, matter);
         }
-        let lame = |i: usize| Lame::from_moduli(matter.youngs_modulus.at(i), matter.poisson_ratio.at(i));
-        let uniform = |p: &Parameter| matches!(p, Parameter::Uniform(_));
-        let column = |value: &dyn Fn(Lame) -> Real| {
-            if uniform(&matter.youngs_modulus) && uniform(&matter.poisson_ratio) {
-                Parameter::Uniform(value(lame(0)))
-            } else {
-                Parameter::Column((0..n).map(|i| value(lame(i))).collect())
-            }
-        };
         let mut method = Self {
-            lame: LameParameter {
-                lambda: column(&|l| l.lambda),
-                mu: column(&|l| l.mu),
-                youngs_modulus: matter.youngs_modulus.clone(),
-            },
+            lame: LameParameter::from_moduli(&matter.youngs_modulus, &matter.poisson_ratio, n),
+            youngs_modulus: matter.youngs_modulus.clone(),
             viscosity: matter.viscosity.clone(),
             params,
             rest_position: particles.position.clone(),
@@ -106,7 +94,7 @@ impl Reference {
                 let inverse = safe_inverse(a, MOMENT_TOLERANCE);
                 let degenerate = inverse.dropped > 0 || own().filter(|b| b.0 > 0.0).count() < MIN_BONDS;
                 let stiffness =
-                    self.params.stabilization * self.lame.youngs_modulus.at(i) * particles.volume[i];
+                    self.params.stabilization * self.youngs_modulus.at(i) * particles.volume[i];
                 let size = trace(a);
                 let particle = RestParticle {
                     inverse_moment: inverse.matrix,

@@ -1,41 +1,21 @@
 //! The largest stable step of the leapfrog: from the highest frequency of the undeformed bodies and their stretch.
 
 use super::Reference;
-use crate::math::{Random, Real, Vec3, frobenius_norm, max_over, sum_over};
+use crate::math::{Real, frobenius_norm, max_over};
 use crate::methods::TimeStepLimit;
+use crate::methods::explicit::{MISSED, highest_frequency};
 use crate::particles::Particles;
-use rayon::prelude::*;
-
-/// Power iterations for the highest frequency; they end a few per cent below the true one.
-const POWER_ITERATIONS: usize = 50;
-/// What the iteration may miss of the highest frequency.
-const MISSED: Real = 0.05;
-/// Probing displacement over the smallest support: strains small enough to be linear, large enough for round-off.
-const PROBE: Real = 1e-6;
 
 impl Reference {
-    /// Power iteration on M⁻¹ ∂f/∂x at rest, by differences of the method's own forces.
+    /// Of the undeformed bodies.
     pub(super) fn find_highest_frequency(&mut self, particles: &Particles) {
-        let n = particles.len();
-        let mut random = Random::new(2004);
-        let mut mode: Vec<Vec3> = (0..n).map(|_| random.in_cube()).collect();
-        let mut shifted = self.rest_position.clone();
-        let size = self.support_radius.iter().copied().fold(Real::INFINITY, Real::min) * PROBE;
-        let mut squared = 0.0;
-        for _ in 0..POWER_ITERATIONS {
-            shifted.par_iter_mut().enumerate().for_each(|(i, x)| *x = self.rest_position[i] + mode[i] * size);
-            self.forces_at(&shifted);
-            let before: Real = sum_over(n, |i| mode[i].length_squared());
-            mode.par_iter_mut()
-                .enumerate()
-                .for_each(|(i, v)| *v = -self.force[i] / (particles.mass[i] * size));
-            let after: Real = sum_over(n, |i| mode[i].length_squared());
-            squared = (after / before).sqrt();
-            let largest = max_over(n, |i| mode[i].length()).map_or(1.0, |m| m.0).max(Real::MIN_POSITIVE);
-            mode.par_iter_mut().for_each(|v| *v /= largest);
-        }
-        self.rest.highest_frequency = squared.sqrt();
-        self.rest.fastest = max_over(n, |i| mode[i].length()).map_or(0, |m| m.1);
+        let rest_position = self.rest_position.clone();
+        let smallest = self.support_radius.iter().copied().fold(Real::INFINITY, Real::min);
+        let (highest, fastest) = highest_frequency(&rest_position, &particles.mass, smallest, |x, force| {
+            self.forces_at(x);
+            force.copy_from_slice(&self.force);
+        });
+        (self.rest.highest_frequency, self.rest.fastest) = (highest, fastest);
     }
 
     /// 2/ω_max, shortened by the largest stretch: St Venant–Kirchhoff material stiffens with its square.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::geometry::Sampling;
+use crate::material::{PlasticParameter, YieldMeasure};
 use crate::math::{Random, frobenius_norm, outer, vec3};
 use crate::methods::{GroupBody, Matter};
 
@@ -52,7 +53,15 @@ fn matter(nu: Real, volume: Real, sampling: Sampling) -> Matter {
         youngs_modulus: Parameter::Uniform(E),
         poisson_ratio: Parameter::Uniform(nu),
         viscosity: Parameter::Uniform(0.0),
-        bodies: vec![GroupBody { index: 0, name: "b".into(), sampling, volume }],
+        plasticity: PlasticParameter::never(),
+        bodies: vec![GroupBody {
+            index: 0,
+            name: "b".into(),
+            sampling,
+            volume,
+            law: None,
+            measure: YieldMeasure::Total,
+        }],
     }
 }
 

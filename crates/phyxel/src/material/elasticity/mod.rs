@@ -1,0 +1,285 @@
+//! Elastic laws: energy density Ψ(F) and first Piola–Kirchhoff stress P = ∂Ψ/∂F, one file each.
+//!
+//! All are isotropic: with F = U diag(s) Vᵀ, Ψ depends on the principal stretches s alone and P = U diag(∂Ψ/∂s) Vᵀ. All
+//! have the moduli E and ν at small strain, and all stay finite where matter is turned inside out (the last s negative).
+
+mod corotated;
+mod neo_hookean;
+mod squared_stretch;
+mod st_venant_kirchhoff;
+
+pub use corotated::Corotated;
+pub use neo_hookean::NeoHookean;
+pub use squared_stretch::SquaredStretch;
+pub use st_venant_kirchhoff::StVenantKirchhoff;
+
+use super::{Parameter, VolumeGuard};
+use crate::math::{Mat3, Real, Svd, Vec3, double_dot, svd, trace};
+use crate::particles::StateVisitor;
+
+/// Lamé's constants. [Pa]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lame {
+    /// λ, first constant.
+    pub lambda: Real,
+    /// µ, shear modulus.
+    pub mu: Real,
+}
+
+impl Lame {
+    /// From Young's modulus [Pa] and Poisson's ratio.
+    pub fn from_moduli(youngs_modulus: Real, poisson_ratio: Real) -> Self {
+        let (e, nu) = (youngs_modulus, poisson_ratio);
+        Self { lambda: e * nu / ((1.0 + nu) * (1.0 - 2.0 * nu)), mu: e / (2.0 * (1.0 + nu)) }
+    }
+
+    /// λ + 2µ, the modulus of uniaxial strain and of pressure waves. [Pa]
+    pub fn p_wave_modulus(self) -> Real {
+        self.lambda + 2.0 * self.mu
+    }
+}
+
+/// λ and µ per particle or for all. [Pa]
+#[derive(Clone, Debug)]
+pub struct LameParameter {
+    lambda: Parameter,
+    mu: Parameter,
+}
+
+impl LameParameter {
+    /// From the moduli of `n` particles.
+    pub fn from_moduli(youngs_modulus: &Parameter, poisson_ratio: &Parameter, n: usize) -> Self {
+        let lame = |i: usize| Lame::from_moduli(youngs_modulus.at(i), poisson_ratio.at(i));
+        let uniform = |p: &Parameter| matches!(p, Parameter::Uniform(_));
+        let column = |value: &dyn Fn(Lame) -> Real| {
+            if uniform(youngs_modulus) && uniform(poisson_ratio) {
+                Parameter::Uniform(value(lame(0)))
+            } else {
+                Parameter::Column((0..n).map(|i| value(lame(i))).collect())
+            }
+        };
+        Self { lambda: column(&|l| l.lambda), mu: column(&|l| l.mu) }
+    }
+
+    /// Of particle i.
+    #[inline(always)]
+    pub fn at(&self, i: usize) -> Lame {
+        Lame { lambda: self.lambda.at(i), mu: self.mu.at(i) }
+    }
+
+    /// Names the columns, where there are any.
+    pub fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
+        self.lambda.visit_state("lambda", "Pa", visitor);
+        self.mu.visit_state("mu", "Pa", visitor);
+    }
+}
+
+/// A choice of law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Law {
+    /// [`Corotated`]
+    Corotated,
+    /// [`StVenantKirchhoff`] with a [`VolumeGuard`]
+    StVenantKirchhoff,
+    /// [`NeoHookean`]
+    NeoHookean,
+    /// [`SquaredStretch`]
+    SquaredStretch,
+}
+
+/// Volume ratio under which the guard against inversion of St Venant–Kirchhoff material acts.
+const GUARD_ONSET: Real = 0.6;
+/// Its stiffness in units of λ + 2µ: over 1/2, uniaxial compression stays monotonic.
+const GUARD_STIFFNESS: Real = 0.75;
+
+impl Law {
+    /// All of them, with their scene keys and what they are for.
+    pub const ALL: &[(Self, &str, &str)] = &[
+        (Self::Corotated, "corotated", "linear in the stretches: stiff against nothing, soft against nothing"),
+        (Self::StVenantKirchhoff, "st_venant_kirchhoff", "linear in Green's strain: stiffens when pulled"),
+        (Self::NeoHookean, "neo_hookean", "rubber-like: never lets go of its volume"),
+        (Self::SquaredStretch, "squared_stretch", "stiffens with the square of the stretch"),
+    ];
+
+    /// As in scenes.
+    pub fn key(self) -> &'static str {
+        Self::ALL.iter().find(|law| law.0 == self).map_or("", |law| law.1)
+    }
+
+    fn guard(lame: Lame) -> VolumeGuard {
+        VolumeGuard { stiffness: GUARD_STIFFNESS * lame.p_wave_modulus(), onset: GUARD_ONSET }
+    }
+
+    /// Ψ of the principal stretches. [J/m³]
+    pub fn principal_energy(self, lame: Lame, stretch: Vec3) -> Real {
+        match self {
+            Self::Corotated => Corotated(lame).principal_energy(stretch),
+            Self::StVenantKirchhoff => {
+                StVenantKirchhoff(lame).principal_energy(stretch)
+                    + Self::guard(lame).principal_energy(stretch)
+            }
+            Self::NeoHookean => NeoHookean(lame).principal_energy(stretch),
+            Self::SquaredStretch => SquaredStretch(lame).principal_energy(stretch),
+        }
+    }
+
+    /// ∂Ψ/∂s. [Pa]
+    #[inline]
+    pub fn principal_stress(self, lame: Lame, stretch: Vec3) -> Vec3 {
+        match self {
+            Self::Corotated => Corotated(lame).principal_stress(stretch),
+            Self::StVenantKirchhoff => {
+                StVenantKirchhoff(lame).principal_stress(stretch)
+                    + Self::guard(lame).principal_stress(stretch)
+            }
+            Self::NeoHookean => NeoHookean(lame).principal_stress(stretch),
+            Self::SquaredStretch => SquaredStretch(lame).principal_stress(stretch),
+        }
+    }
+
+    /// Ψ(F) [J/m³]
+    pub fn energy_density(self, lame: Lame, f: Mat3) -> Real {
+        match self {
+            Self::Corotated => Corotated(lame).energy_density(f),
+            _ => self.principal_energy(lame, svd(f).sigma),
+        }
+    }
+
+    /// P(F) [Pa], by the shortest way of each law.
+    #[inline]
+    pub fn first_piola(self, lame: Lame, f: Mat3) -> Mat3 {
+        match self {
+            Self::Corotated => Corotated(lame).first_piola(f),
+            Self::StVenantKirchhoff => {
+                StVenantKirchhoff(lame).first_piola(f) + Self::guard(lame).first_piola(f)
+            }
+            Self::NeoHookean => NeoHookean(lame).first_piola(f),
+            Self::SquaredStretch => {
+                let Svd { u, sigma, v } = svd(f);
+                u * Mat3::from_diagonal(self.principal_stress(lame, sigma)) * v.transpose()
+            }
+        }
+    }
+}
+
+/// √(3/2) |dev σ| of a stress: the uniaxial stress that is as far from a pressure.
+pub fn von_mises(stress: Mat3) -> Real {
+    let deviator = stress - Mat3::IDENTITY * (trace(stress) / 3.0);
+    (1.5 * double_dot(deviator, deviator)).sqrt()
+}
+
+/// Products of the other two stretches: the diagonal of the cofactor matrix.
+#[inline(always)]
+fn principal_cofactor(s: Vec3) -> Vec3 {
+    Vec3::new(s.y * s.z, s.z * s.x, s.x * s.y)
+}
+
+impl VolumeGuard {
+    fn principal_energy(&self, s: Vec3) -> Real {
+        let missing = (self.onset - s.element_product()).max(0.0);
+        0.5 * self.stiffness * missing * missing
+    }
+
+    fn principal_stress(&self, s: Vec3) -> Vec3 {
+        let missing = (self.onset - s.element_product()).max(0.0);
+        principal_cofactor(s) * (-self.stiffness * missing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::material::VolumeStiffness;
+    use crate::math::{Random, frobenius_norm};
+
+    fn random_matrix(random: &mut Random) -> Mat3 {
+        Mat3::from_cols(random.in_cube(), random.in_cube(), random.in_cube())
+    }
+
+    /// P against central differences of Ψ, for every law and both volume terms, squashed, stretched and inverted.
+    #[test]
+    fn stress_is_the_gradient_of_the_energy() {
+        type Tested = (&'static str, Box<dyn Fn(Mat3) -> Real>, Box<dyn Fn(Mat3) -> Mat3>);
+        let lame = Lame::from_moduli(1e5, 0.3);
+        let (guard, volume) = (VolumeGuard { stiffness: 1e5, onset: 0.6 }, VolumeStiffness(2e4));
+        let mut laws: Vec<Tested> = vec![
+            ("guard", Box::new(move |f| guard.energy_density(f)), Box::new(move |f| guard.first_piola(f))),
+            ("volume", Box::new(move |f| volume.energy_density(f)), Box::new(move |f| volume.first_piola(f))),
+        ];
+        for &(law, key, _) in Law::ALL {
+            laws.push((
+                key,
+                Box::new(move |f| law.energy_density(lame, f)),
+                Box::new(move |f| law.first_piola(lame, f)),
+            ));
+        }
+        let mut random = Random::new(1);
+        for (name, energy, stress) in &laws {
+            let mut largest: Real = 0.0;
+            for k in 0..60 {
+                let squash = Vec3::new(1.3, 0.9, [-0.5, 0.55, 1.1][k % 3]);
+                let f = Mat3::from_diagonal(squash) + random_matrix(&mut random) * 0.2;
+                let p = stress(f);
+                largest = largest.max(frobenius_norm(p));
+                for c in 0..3 {
+                    for r in 0..3 {
+                        let d = 1e-6;
+                        let (mut up, mut down) = (f, f);
+                        up.col_mut(c)[r] += d;
+                        down.col_mut(c)[r] -= d;
+                        let slope = (energy(up) - energy(down)) / (2.0 * d);
+                        let error = (slope - p.col(c)[r]).abs();
+                        assert!(error < 1e-8 * largest.max(1e5), "{name}: {slope} against {}", p.col(c)[r]);
+                    }
+                }
+            }
+            assert!(largest > 1e3, "{name} was never active");
+        }
+    }
+
+    /// The two ways to a stress and to an energy agree, also for flowing matter's principal form.
+    #[test]
+    fn principal_forms_agree_with_the_whole_ones() {
+        let lame = Lame::from_moduli(1e5, 0.35);
+        let mut random = Random::new(2);
+        for &(law, key, _) in Law::ALL {
+            for k in 0..60 {
+                let squash = Vec3::new(1.2, 0.8, [-0.4, 0.3, 1.5][k % 3]);
+                let f = Mat3::from_diagonal(squash) + random_matrix(&mut random) * 0.2;
+                let Svd { u, sigma, v } = svd(f);
+                let p = u * Mat3::from_diagonal(law.principal_stress(lame, sigma)) * v.transpose();
+                let size = frobenius_norm(p) + 1e3;
+                assert!(frobenius_norm(p - law.first_piola(lame, f)) < 1e-10 * size, "{key}");
+                let energies = (law.principal_energy(lame, sigma), law.energy_density(lame, f));
+                assert!((energies.0 - energies.1).abs() < 1e-11 * (energies.0.abs() + 1e3), "{key}");
+            }
+        }
+    }
+
+    #[test]
+    fn moduli_are_the_true_ones_at_small_strain() {
+        let (e, nu) = (2e5, 0.35);
+        let lame = Lame::from_moduli(e, nu);
+        let strain = 1e-6;
+        let f = Mat3::from_diagonal(Vec3::new(1.0 - nu * strain, 1.0 + strain, 1.0 - nu * strain));
+        for &(law, key, _) in Law::ALL {
+            let p = law.first_piola(lame, f);
+            assert!((p.y_axis.y / (e * strain) - 1.0).abs() < 1e-5, "{key}: {p}");
+            assert!(p.x_axis.x.abs() < 1e-5 * p.y_axis.y, "{key}");
+            assert!(frobenius_norm(law.first_piola(lame, Mat3::IDENTITY)) < 1e-9, "{key}");
+            assert_eq!(law.key(), key);
+        }
+    }
+
+    /// Every law pushes matter that was squashed flat, or turned inside out, back outwards.
+    #[test]
+    fn flattened_and_inverted_matter_is_pushed_back() {
+        let lame = Lame::from_moduli(1e5, 0.3);
+        for &(law, key, _) in Law::ALL {
+            for s in [0.3, 0.05, 0.0, -0.2, -0.5] {
+                let p = law.principal_stress(lame, Vec3::new(1.0, 1.0, s));
+                assert!(p.z < -1e3, "{key} at {s}: {p}");
+            }
+        }
+    }
+}

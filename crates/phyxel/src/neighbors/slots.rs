@@ -1,0 +1,260 @@
+//! Directed bonds that change while a simulation runs: rows of slots, edited in place.
+
+use super::{BondRows, SLOTS};
+use crate::math::{Real, Vec3};
+use rayon::prelude::*;
+
+/// Directed bonds i → j in rows of up to [`SLOTS`], each with a reference vector and a weight. Row i is
+/// `i * SLOTS..i * SLOTS + count`, its ends ascending; the rest of the row is unused.
+#[derive(Clone, Debug, Default)]
+pub struct SlotBonds {
+    counts: Vec<u32>,
+    ends: Vec<u32>,
+    vectors: Vec<Vec3>,
+    weights: Vec<f32>,
+    /// Bonds that end at j: `incoming[offsets[j]..offsets[j + 1]]`, ascending.
+    offsets: Vec<u32>,
+    incoming: Vec<u32>,
+}
+
+/// One row, to be changed.
+#[derive(Debug)]
+pub struct SlotRow<'a> {
+    /// Bonds in use.
+    pub count: &'a mut u32,
+    /// Where they end.
+    pub ends: &'a mut [u32],
+    /// Reference vectors. [m]
+    pub vectors: &'a mut [Vec3],
+    /// Weights. [1]
+    pub weights: &'a mut [f32],
+}
+
+impl SlotRow<'_> {
+    /// Bonds in use.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        *self.count as usize
+    }
+
+    /// Whether no bond is in use.
+    pub fn is_empty(&self) -> bool {
+        *self.count == 0
+    }
+
+    /// Replaces the bonds by the given ones, sorted by their ends; those over [`SLOTS`] are left out.
+    pub fn set(&mut self, bonds: &mut [(u32, Vec3)]) {
+        bonds.sort_unstable_by_key(|bond| bond.0);
+        let n = bonds.len().min(SLOTS);
+        for (k, &(end, vector)) in bonds[..n].iter().enumerate() {
+            (self.ends[k], self.vectors[k]) = (end, vector);
+        }
+        *self.count = n as u32;
+    }
+}
+
+impl SlotBonds {
+    /// Makes `n` empty rows.
+    pub fn new(n: usize) -> Self {
+        let mut bonds = Self::default();
+        bonds.resize(n);
+        bonds
+    }
+
+    /// Cuts or appends empty rows.
+    pub fn resize(&mut self, n: usize) {
+        self.counts.resize(n, 0);
+        self.ends.resize(n * SLOTS, 0);
+        self.vectors.resize(n * SLOTS, Vec3::ZERO);
+        self.weights.resize(n * SLOTS, 0.0);
+    }
+
+    /// How many bonds row i has.
+    #[inline(always)]
+    pub fn count(&self, i: usize) -> usize {
+        self.counts[i] as usize
+    }
+
+    /// How many bonds there are.
+    pub fn n_bonds(&self) -> usize {
+        self.counts.iter().map(|&c| c as usize).sum()
+    }
+
+    /// Where the bonds of row i end, ascending.
+    #[inline(always)]
+    pub fn ends(&self, i: usize) -> &[u32] {
+        &self.ends[i * SLOTS..i * SLOTS + self.count(i)]
+    }
+
+    /// All ends, counts beside them: a copy to look things up in while rows change.
+    pub fn ends_and_counts(&self) -> (&[u32], &[u32]) {
+        (&self.ends, &self.counts)
+    }
+
+    /// Reference vectors of row i. [m]
+    #[inline(always)]
+    pub fn vectors(&self, i: usize) -> &[Vec3] {
+        &self.vectors[i * SLOTS..i * SLOTS + self.count(i)]
+    }
+
+    /// Weights of row i.
+    #[inline(always)]
+    pub fn weights(&self, i: usize) -> &[f32] {
+        &self.weights[i * SLOTS..i * SLOTS + self.count(i)]
+    }
+
+    /// Reference vector of a bond. [m]
+    #[inline(always)]
+    pub fn vector(&self, bond: usize) -> Vec3 {
+        self.vectors[bond]
+    }
+
+    /// The bond i → j, if there is one.
+    pub fn find(&self, i: usize, j: usize) -> Option<usize> {
+        let at = self.ends(i).binary_search(&(j as u32)).ok()?;
+        Some(i * SLOTS + at)
+    }
+
+    /// Row i, to be changed. After a change of ends, [`SlotBonds::index_incoming`] is due.
+    pub fn row_mut(&mut self, i: usize) -> SlotRow<'_> {
+        let range = i * SLOTS..(i + 1) * SLOTS;
+        SlotRow {
+            count: &mut self.counts[i],
+            ends: &mut self.ends[range.clone()],
+            vectors: &mut self.vectors[range.clone()],
+            weights: &mut self.weights[range],
+        }
+    }
+
+    /// All rows, to be changed in parallel.
+    pub fn par_rows_mut(&mut self) -> impl IndexedParallelIterator<Item = SlotRow<'_>> {
+        let rows = self.counts.par_iter_mut().zip(self.ends.par_chunks_mut(SLOTS));
+        let rows = rows.zip(self.vectors.par_chunks_mut(SLOTS)).zip(self.weights.par_chunks_mut(SLOTS));
+        rows.map(|(((count, ends), vectors), weights)| SlotRow { count, ends, vectors, weights })
+    }
+
+    /// Finds for every row the bonds that end at it.
+    pub fn index_incoming(&mut self) {
+        let n = self.counts.len();
+        let mut offsets = std::mem::take(&mut self.offsets);
+        offsets.clear();
+        offsets.resize(n + 2, 0);
+        // shifted by one more, so that filling leaves the offsets in place
+        for i in 0..n {
+            self.ends(i).iter().for_each(|&j| offsets[j as usize + 2] += 1);
+        }
+        for j in 2..n + 2 {
+            offsets[j] += offsets[j - 1];
+        }
+        let mut incoming = std::mem::take(&mut self.incoming);
+        incoming.clear();
+        incoming.resize(offsets[n + 1] as usize, 0);
+        for i in 0..n {
+            for (k, &j) in self.ends(i).iter().enumerate() {
+                let slot = &mut offsets[j as usize + 1];
+                incoming[*slot as usize] = (i * SLOTS + k) as u32;
+                *slot += 1;
+            }
+        }
+        (self.offsets, self.incoming) = (offsets, incoming);
+    }
+
+    /// The bonds that end at j and their owners, both ascending.
+    #[inline(always)]
+    pub fn incoming_bonds(&self, j: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let range = self.offsets[j] as usize..self.offsets[j + 1] as usize;
+        self.incoming[range].iter().map(|&bond| (bond as usize, bond as usize / SLOTS))
+    }
+
+    /// The bonds in use as compact arrays, for saving: counts, ends, vectors.
+    pub fn pack(&self) -> (Vec<u32>, Vec<u32>, Vec<Vec3>) {
+        let n = self.counts.len();
+        let ends = (0..n).flat_map(|i| self.ends(i).iter().copied()).collect();
+        let vectors = (0..n).flat_map(|i| self.vectors(i).iter().copied()).collect();
+        (self.counts.clone(), ends, vectors)
+    }
+
+    /// The reverse of [`SlotBonds::pack`]; what does not fit together is left out. Weights and incoming bonds are due.
+    pub fn unpack(&mut self, counts: &[u32], ends: &[u32], vectors: &[Vec3]) {
+        self.resize(0);
+        self.resize(counts.len());
+        let mut from = 0;
+        for (i, &count) in counts.iter().enumerate() {
+            let to = from + count as usize;
+            let (Some(ends), Some(vectors)) = (ends.get(from..to), vectors.get(from..to)) else { break };
+            let mut bonds: Vec<(u32, Vec3)> = ends.iter().copied().zip(vectors.iter().copied()).collect();
+            bonds.retain(|bond| (bond.0 as usize) < counts.len());
+            self.row_mut(i).set(&mut bonds);
+            from = to;
+        }
+    }
+}
+
+/// Weighted by the bonds' own weights.
+impl BondRows for &SlotBonds {
+    fn n_rows(&self) -> usize {
+        self.counts.len()
+    }
+
+    #[inline(always)]
+    fn own(&self, i: usize) -> impl Iterator<Item = (usize, usize, Real)> {
+        let row = self.ends(i).iter().zip(self.weights(i)).enumerate();
+        row.map(move |(k, (&j, &w))| (i * SLOTS + k, j as usize, Real::from(w)))
+    }
+
+    #[inline(always)]
+    fn incoming(&self, i: usize) -> impl Iterator<Item = (usize, usize, Real)> {
+        self.incoming_bonds(i).map(|(bond, j)| (bond, j, Real::from(self.weights[bond])))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Random;
+
+    fn random_bonds(n: usize) -> SlotBonds {
+        let mut random = Random::new(5);
+        let mut bonds = SlotBonds::new(n);
+        for i in 0..n {
+            let mut row: Vec<(u32, Vec3)> = Vec::new();
+            for _ in 0..random.index(SLOTS + 5) {
+                let j = random.index(n);
+                if j != i && !row.iter().any(|b| b.0 as usize == j) {
+                    row.push((j as u32, random.in_cube()));
+                }
+            }
+            bonds.row_mut(i).set(&mut row);
+            bonds.row_mut(i).weights.iter_mut().for_each(|w| *w = random.unit() as f32);
+        }
+        bonds.index_incoming();
+        bonds
+    }
+
+    #[test]
+    fn incoming_bonds_are_all_that_end_there() {
+        let n = 60;
+        let bonds = random_bonds(n);
+        for j in 0..n {
+            let expected: Vec<(usize, usize)> =
+                (0..n).filter_map(|i| bonds.find(i, j).map(|bond| (bond, i))).collect();
+            assert_eq!(bonds.incoming_bonds(j).collect::<Vec<_>>(), expected);
+            let weights: Vec<Real> = (&bonds).incoming(j).map(|b| b.2).collect();
+            assert!(expected.iter().zip(weights).all(|(b, w)| Real::from(bonds.weights[b.0]) == w));
+        }
+        assert!((0..n).all(|i| bonds.ends(i).is_sorted() && bonds.count(i) <= SLOTS));
+    }
+
+    #[test]
+    fn packed_bonds_come_back() {
+        let bonds = random_bonds(40);
+        let (counts, ends, vectors) = bonds.pack();
+        assert_eq!(ends.len(), bonds.n_bonds());
+        let mut back = SlotBonds::new(3);
+        back.unpack(&counts, &ends, &vectors);
+        assert!((0..40).all(|i| back.ends(i) == bonds.ends(i) && back.vectors(i) == bonds.vectors(i)));
+        // nonsense from a damaged file must not panic
+        back.unpack(&[40, 2], &[7, 9], &vectors[..2]);
+        assert_eq!(back.n_bonds(), 0);
+    }
+}
