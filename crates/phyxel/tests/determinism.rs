@@ -99,7 +99,12 @@ impl StateVisitor for Copy {
                 self.pass(&mut one, |x| vec![*x], |b| b[0], 1);
                 *x = one[0];
             }
-            StateData::Matrices(_) => unreachable!("no method has matrices yet"),
+            StateData::Matrices(v) => self.pass(
+                v,
+                |m| m.to_cols_array().map(bits).to_vec(),
+                |b| phyxel::math::Mat3::from_cols_array(&std::array::from_fn(|k| Real::from_bits(b[k]))),
+                9,
+            ),
         }
     }
 }

@@ -276,6 +276,11 @@ impl Contacts<'_> {
         self.obstacles[obstacle].query(point, reach, self.time_step)
     }
 
+    /// Whether a particle is held by a sticky obstacle.
+    pub fn is_stuck(&self, particle: usize) -> bool {
+        self.touching.get(particle).is_some_and(|mark| *mark >= STUCK)
+    }
+
     /// Books an impulse [N s] that an obstacle gave to the bodies, for methods that solve contacts themselves.
     pub fn book(&mut self, obstacle: usize, impulse: Vec3) {
         self.impulses[obstacle] += impulse;
@@ -304,9 +309,9 @@ impl Contacts<'_> {
         }
         self.touching.resize(particles.len(), TOUCHES_NOTHING);
         self.given.resize(particles.len(), Vec3::ZERO);
-        let Particles { position, velocity, mass, radius, .. } = particles;
+        let Particles { position, velocity, mass, contact_radius, .. } = particles;
         let rows = position.par_chunks_mut(CHUNK).zip(velocity.par_chunks_mut(CHUNK));
-        let rows = rows.zip(mass.par_chunks(CHUNK)).zip(radius.par_chunks(CHUNK));
+        let rows = rows.zip(mass.par_chunks(CHUNK)).zip(contact_radius.par_chunks(CHUNK));
         let rows = rows.zip(self.touching.par_chunks_mut(CHUNK)).zip(self.given.par_chunks_mut(CHUNK));
         // one partial sum per chunk, added in order: the same bits for any number of threads
         let partial: Vec<Vec<Vec3>> = rows

@@ -1,7 +1,27 @@
 //! Forces that several methods share: fields that act on every particle, and viscosity.
 
 mod fields;
+mod sph_viscosity;
 mod viscosity;
 
 pub use fields::{Field, FieldPoint, Fields, ForceField};
-pub use viscosity::{Viscosity, ViscousBonds};
+pub use sph_viscosity::{SphDamping, SphViscosity};
+pub use viscosity::{StrainRateDamping, Viscosity, ViscousBonds};
+
+use crate::linear::Solved;
+use crate::math::{Real, Vec3};
+
+/// Something that brakes relative motion, ready to act on the present shape.
+pub trait Damping {
+    /// Solves (M + Δt K) v' = M v for the velocities. `free` zeroes the inverse masses [1/kg] of what may not change.
+    fn solve(
+        &mut self,
+        mass: &[Real],
+        free: impl FnOnce(&mut [Vec3]),
+        duration: Real,
+        velocities: &mut [Vec3],
+    ) -> Solved;
+
+    /// Forces −K v at the given velocities. [N]
+    fn forces(&mut self, velocities: &[Vec3]) -> &[Vec3];
+}

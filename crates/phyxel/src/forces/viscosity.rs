@@ -5,6 +5,7 @@
 //! (v_ij − L_i x_ij) is damped in proportion, as elastic residuals are stiffened. Rigid motion is fitted exactly and has
 //! D = 0 and no residual, so nothing brakes it, and both momenta are kept. [m/s], [Pa s]
 
+use super::Damping;
 use crate::linear::{ConjugateGradients, Solved};
 use crate::material::Parameter;
 use crate::math::{Mat3, Real, Vec3, outer, symmetric_part, trace};
@@ -119,7 +120,8 @@ impl Viscosity {
         momentum
     }
 
-    fn prepare(&mut self, bonds: &ViscousBonds<'_, impl BondRows>) {
+    /// Fits the present shape: what [`Viscosity::forces`] works on.
+    pub fn prepare(&mut self, bonds: &ViscousBonds<'_, impl BondRows>) {
         self.prepared.resize(bonds.positions.len(), Prepared::default());
         let x = bonds.positions;
         self.prepared.par_iter_mut().with_min_len(128).enumerate().for_each(|(i, prepared)| {
@@ -140,6 +142,30 @@ impl Viscosity {
                 residual: if size > 0.0 { bonds.residual_share * scale / size } else { 0.0 },
             };
         });
+    }
+}
+
+/// [`Viscosity`] with the bonds that it works on.
+pub struct StrainRateDamping<'a, B> {
+    /// Buffers.
+    pub solver: &'a mut Viscosity,
+    /// Bonds and matter.
+    pub bonds: ViscousBonds<'a, B>,
+}
+
+impl<B: BondRows> Damping for StrainRateDamping<'_, B> {
+    fn solve(
+        &mut self,
+        mass: &[Real],
+        free: impl FnOnce(&mut [Vec3]),
+        duration: Real,
+        velocities: &mut [Vec3],
+    ) -> Solved {
+        self.solver.solve(&self.bonds, mass, free, duration, velocities)
+    }
+
+    fn forces(&mut self, velocities: &[Vec3]) -> &[Vec3] {
+        self.solver.forces(&self.bonds, velocities)
     }
 }
 

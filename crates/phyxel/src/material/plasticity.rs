@@ -146,7 +146,9 @@ impl PlasticParameter {
 
     /// Names the columns, where there are any.
     pub fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
-        self.each().into_iter().for_each(|(name, unit, parameter)| parameter.visit_state(name, unit, visitor));
+        self.each()
+            .into_iter()
+            .for_each(|(name, unit, parameter)| parameter.visit_state(name, unit, visitor));
     }
 
     /// Whether no particle can ever flow.

@@ -92,6 +92,18 @@ impl Timings {
         result
     }
 
+    /// For stages that need the rest of the context: the time at which one begins.
+    pub fn start(&self) -> Option<Real> {
+        self.clock.map(|clock| clock())
+    }
+
+    /// Books the time since a start.
+    pub fn stop(&mut self, name: &'static str, start: Option<Real>) {
+        if let (Some(clock), Some(start)) = (self.clock, start) {
+            self.book(name, clock() - start);
+        }
+    }
+
     fn book(&mut self, name: &'static str, seconds: Real) {
         match self.stages.iter_mut().find(|stage| stage.0 == name) {
             Some(stage) => stage.1 += seconds,

@@ -3,10 +3,9 @@
 
 use super::StepContext;
 use crate::contact::Contacts;
-use crate::forces::{Viscosity, ViscousBonds};
+use crate::forces::Damping;
 use crate::linear::Solved;
 use crate::math::{Random, Real, Vec3, max_over, sum_over};
-use crate::neighbors::BondRows;
 use crate::particles::Particles;
 use rayon::prelude::*;
 
@@ -65,10 +64,8 @@ pub(super) fn drift(particles: &mut Particles, ctx: &mut StepContext<'_>) {
 }
 
 /// Implicit viscosity over a duration; held particles move with their grips, which take the viscous impulse.
-/// `bonds` makes what the solve works on from the particles' positions and volumes.
-pub(super) fn damp<B: BondRows>(
-    viscous: &mut Viscosity,
-    bonds: &ViscousBonds<'_, B>,
+pub(super) fn damp(
+    damping: &mut impl Damping,
     velocity: &mut [Vec3],
     mass: &[Real],
     ctx: &mut StepContext<'_>,
@@ -80,10 +77,10 @@ pub(super) fn damp<B: BondRows>(
         let before = grips.hold_anything().then(|| momentum(velocity));
         let free =
             |inverse_mass: &mut [Vec3]| grips.visit_held(|i, held| inverse_mass[i] *= Vec3::ONE - held);
-        let solved = viscous.solve(bonds, mass, free, duration, velocity);
+        let solved = damping.solve(mass, free, duration, velocity);
         if let Some(before) = before {
             let gained = momentum(velocity) - before;
-            let force = viscous.forces(bonds, velocity);
+            let force = damping.forces(velocity);
             grips.book(gained, |i| force[i] * -duration);
         }
         solved

@@ -26,8 +26,11 @@ pub struct Particles {
     pub mass: Vec<Real>,
     /// Volume at rest. [m³]
     pub volume: Vec<Real>,
-    /// Half the local spacing: where the body's surface is, for contact and drawing. [m]
+    /// Half the local spacing at the start, for drawing. [m]
     pub radius: Vec<Real>,
+    /// Distance to the body's surface: where obstacles stop a particle. Half the spacing, less where flow has made
+    /// matter thinner. [m]
+    pub contact_radius: Vec<Real>,
 }
 
 impl Particles {
@@ -52,6 +55,7 @@ impl Particles {
         item("mass", "kg", Carry::Sum, StateData::Reals(&mut self.mass));
         item("volume", "m3", Carry::Sum, StateData::Reals(&mut self.volume));
         item("radius", "m", Carry::Copy, StateData::Reals(&mut self.radius));
+        item("contact_radius", "m", Carry::Mean, StateData::Reals(&mut self.contact_radius));
     }
 
     /// Σ m [kg]
@@ -88,5 +92,6 @@ impl Particles {
         self.mass.append(&mut other.mass);
         self.volume.append(&mut other.volume);
         self.radius.append(&mut other.radius);
+        self.contact_radius.append(&mut other.contact_radius);
     }
 }

@@ -123,6 +123,7 @@ mod tests {
                 mass: vec![0.5 + random.unit()],
                 volume: vec![1e-3],
                 radius: vec![0.1],
+                contact_radius: vec![0.1],
             });
         }
         p

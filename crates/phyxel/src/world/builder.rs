@@ -347,8 +347,7 @@ impl WorldBuilder {
         let Some(entry) = CATALOGUE.iter().find(|entry| entry.key == key) else { return Ok(()) };
         let can = |able: &dyn Fn(&Entry) -> bool| {
             let able = |e: &&Entry| e.default_factory.is_some() && able(e);
-            let keys: Vec<String> =
-                CATALOGUE.iter().filter(able).map(|e| format!("\"{}\"", e.key)).collect();
+            let keys: Vec<String> = CATALOGUE.iter().filter(able).map(|e| format!("\"{}\"", e.key)).collect();
             if keys.is_empty() { "no method can".into() } else { format!("these can: {}", keys.join(", ")) }
         };
         for &index in members {
@@ -395,6 +394,7 @@ impl WorldBuilder {
                 mass: (0..n).map(|i| density.at(i) * points.volumes[i]).collect(),
                 volume: points.volumes.clone(),
                 radius: points.spacing.iter().map(|s| 0.5 * s).collect(),
+                contact_radius: points.spacing.iter().map(|s| 0.5 * s).collect(),
             };
             let center = own.center_of_mass();
             for (v, x) in own.velocity.iter_mut().zip(&own.position) {

@@ -238,7 +238,8 @@ impl World {
             limit.take(if self.largest_step.is_some() { own.stable } else { own.value }, own.reason);
             if !self.obstacles.is_empty() {
                 let p = &group.particles;
-                let fastest = max_over(p.len(), |i| (p.velocity[i].length() + surface_speed) / p.radius[i]);
+                let rate = |i: usize| (p.velocity[i].length() + surface_speed) / p.radius[i];
+                let fastest = max_over(p.len(), rate);
                 if let Some((rate, _)) = fastest.filter(|f| f.0 > 0.0) {
                     limit.take(RADII_PER_STEP / rate, "speed");
                 }

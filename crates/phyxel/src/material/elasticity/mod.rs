@@ -95,7 +95,7 @@ const GUARD_STIFFNESS: Real = 0.75;
 impl Law {
     /// All of them, with their scene keys and what they are for.
     pub const ALL: &[(Self, &str, &str)] = &[
-        (Self::Corotated, "corotated", "linear in the stretches: stiff against nothing, soft against nothing"),
+        (Self::Corotated, "corotated", "linear in the stretches, whatever the rotation"),
         (Self::StVenantKirchhoff, "st_venant_kirchhoff", "linear in Green's strain: stiffens when pulled"),
         (Self::NeoHookean, "neo_hookean", "rubber-like: never lets go of its volume"),
         (Self::SquaredStretch, "squared_stretch", "stiffens with the square of the stretch"),

@@ -1,14 +1,398 @@
-//! Deformation embedding. (stub)
+//! Deformation embedding: large elastic and plastic deformation together, in three spaces.
+//! [Jones2014] Deformation Embedding for Point-Based Elastoplastic Simulation.
+//!
+//! Every particle keeps the rest bonds u_ij to its neighbours; a fit of world bonds to them gives F_i, stress and forces.
+//! Plastic flow deforms a particle's own rest bonds. Those of different particles then agree on no one shape; the embedded
+//! positions e_i are the shape that comes nearest, and are used only to find new neighbours and to split and merge.
+//!
+//! Departures, each with the paper's behaviour one setting away ([`Params`]): a penalty on motion that the fit cannot see;
+//! masses that stay; flow rates per second; leapfrog; viscosity from the rate of strain; F that stays what it was when
+//! neighbours change; splitting and merging by gaps; guards against false neighbours and against particles shot off.
+//! Not here: contact between bodies, surfaces.
+
+mod columns;
+mod deformation;
+mod embedding;
+mod neighborhoods;
 mod params;
-pub use params::*;
-use super::*;
-pub struct Embedded;
-impl Embedded { fn build(_: Params, _: &mut Particles, _: &Matter) -> Result<Self, MethodError> { Err(MethodError { body: None, message: "stub".into() }) } }
+mod prepare;
+mod resampling;
+mod speed_limit;
+mod stability;
+#[cfg(test)]
+mod tests;
+
+pub use params::{
+    Embedding, Integrator, ListUpdate, MassRule, Params, Resampling, ViscosityModel, VolumeRule,
+};
+
+use super::{
+    Change, ColumnInfo, Energies, Method, StepContext, StepError, StepReport, TimeStepLimit, explicit,
+};
+use crate::forces::{SphViscosity, StrainRateDamping, Viscosity, ViscousBonds};
+use crate::linear::{ConjugateGradients, Solved};
+use crate::material::{LameParameter, Law, Parameter, PlasticParameter, YieldMeasure};
+use crate::math::{Mat3, Real, Vec3, sum_over};
+use crate::mls::{Answer, BondGeometry};
+use crate::neighbors::SlotBonds;
+use crate::particles::{Carry, PARTICLES, Particles, StateData, StateItem, StateVisitor};
+
+/// Name of the set of bonds, in checkpoints.
+const BONDS: &str = "bonds";
+
+/// The method's state, what is derived from it, and scratch.
+#[derive(Debug)]
+pub struct Embedded {
+    params: Params,
+    matter: MatterColumns,
+    /// By the bodies' index in the world.
+    bodies: Vec<BodyFacts>,
+    // state
+    embedded_position: Vec<Vec3>,
+    support_radius: Vec<Real>,
+    /// α [Pa]
+    hardening: Vec<Real>,
+    /// Accumulated equivalent plastic strain. [1]
+    plastic_strain: Vec<Real>,
+    /// Energy that flow has taken. [J]
+    plastic_work: Vec<Real>,
+    /// Product of all plastic deformation. [1]
+    plastic_gradient: Vec<Mat3>,
+    /// Elastic forces: what the next kick begins with. [N]
+    force: Vec<Vec3>,
+    bonds: SlotBonds,
+    pace: Pace,
+    tallies: Tallies,
+    // derived from bonds and support radii
+    basis: Vec<Basis>,
+    // of the present shape
+    gradients: Vec<Mat3>,
+    flows: Vec<Flow>,
+    answers: Vec<Answer>,
+    viscous: Viscosity,
+    sph: SphViscosity,
+    solver: ConjugateGradients,
+    packed: Packed,
+    rest: RestFacts,
+}
+
+/// What the particles are made of.
+#[derive(Clone, Debug)]
+struct MatterColumns {
+    density: Parameter,
+    lame: LameParameter,
+    viscosity: Parameter,
+    plasticity: PlasticParameter,
+}
+
+/// What is known of a body.
+#[derive(Clone, Copy, Debug)]
+struct BodyFacts {
+    law: Law,
+    measure: YieldMeasure,
+    /// Median support radius at the start. [m]
+    support: Real,
+    /// True volume over the sum of Eq. 3 at the start.
+    volume_scale: Real,
+    /// True volume over the sum of SPH volumes at the start.
+    sph_scale: Real,
+}
+
+/// What was found at the start.
+#[derive(Clone, Copy, Debug, Default)]
+struct RestFacts {
+    /// 2/ω_max [s]
+    time_step: Real,
+    /// Particle that shakes most in the highest mode.
+    fastest: usize,
+    /// Low percentile of the time scales at the start. [s]
+    time_scale: Real,
+    /// Largest and smallest eigenvalues of Eq. 13 that the paper's rule compares with. [1/m²]
+    eigenvalues: (Real, Real),
+}
+
+/// When the next update of the embedding is due, and how long steps may be.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    /// Steps since the last update.
+    n_steps: u64,
+    /// Σ of the largest γ of each step since the last update.
+    flowed: Real,
+    /// Time scales at the last update over those at the start.
+    time_scale_ratio: Real,
+}
+
+/// What has been counted since the start.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tallies {
+    n_splits: u64,
+    n_merges: u64,
+    n_limited: u64,
+    n_updates: u64,
+    n_embedding_iterations: u64,
+    n_new_bonds: u64,
+    /// Elastic energy after minus before, summed over updates: what they put in. [J]
+    update_energy: Real,
+}
+
+/// Bonds as compact arrays while a visitor looks at them.
+#[derive(Clone, Debug, Default)]
+struct Packed {
+    counts: Vec<u32>,
+    ends: Vec<u32>,
+    vectors: Vec<Vec3>,
+}
+
+/// What follows from a particle's rest bonds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Basis {
+    /// A_i⁻¹ [1/m²]
+    inverse_moment: Mat3,
+    /// Σ_j w_ij u_ij [m]
+    row_sum: Vec3,
+    /// c_i, stiffness of the residual penalty [N/m]
+    residual: Real,
+    /// V_i, or 0 where the neighbourhood is degenerate: no elastic force of its own. [m³]
+    volume: Real,
+}
+
+impl Basis {
+    #[inline(always)]
+    fn is_degenerate(&self) -> bool {
+        self.volume == 0.0
+    }
+}
+
+/// Plastic flow of a particle within a step.
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    /// F_p
+    plastic: Mat3,
+    /// γ, 0 where nothing flows.
+    fraction: Real,
+    /// What is added to α. [Pa]
+    hardening: Real,
+    /// What is added to the plastic strain. [1]
+    strain: Real,
+    /// Energy taken. [J]
+    work: Real,
+}
+
+impl Flow {
+    const NONE: Self =
+        Self { plastic: Mat3::IDENTITY, fraction: 0.0, hardening: 0.0, strain: 0.0, work: 0.0 };
+}
+
+/// Rest bonds against world bonds.
+struct WorldBonds<'a> {
+    bonds: &'a SlotBonds,
+    positions: &'a [Vec3],
+}
+
+impl BondGeometry for WorldBonds<'_> {
+    #[inline(always)]
+    fn reference(&self, bond: usize, _i: usize, _j: usize) -> Vec3 {
+        self.bonds.vector(bond)
+    }
+
+    #[inline(always)]
+    fn field(&self, i: usize, j: usize) -> Vec3 {
+        self.positions[j] - self.positions[i]
+    }
+}
+
 impl Method for Embedded {
-    fn max_time_step(&self, _: &Particles) -> TimeStepLimit { todo!() }
-    fn step(&mut self, _: &mut Particles, _: &mut StepContext<'_>) -> Result<StepReport, StepError> { todo!() }
-    fn changed(&mut self, _: &Particles, _: Change) { todo!() }
-    fn visit_state(&mut self, _: &mut dyn StateVisitor) { todo!() }
-    fn energies(&self, _: &Particles) -> Energies { todo!() }
-    fn current_volume(&self, _: &Particles) -> Real { todo!() }
+    /// [Jones2014] Algorithm 1.
+    fn step(
+        &mut self,
+        particles: &mut Particles,
+        ctx: &mut StepContext<'_>,
+    ) -> Result<StepReport, StepError> {
+        let dt = ctx.time_step;
+        let (first, damped, last) = match self.params.integrator {
+            Integrator::Leapfrog => (0.5, 1.0, 0.5),
+            Integrator::SymplecticEuler => (1.0, 1.0, 0.0),
+            Integrator::Newmark => (0.5, 0.5, 0.5),
+        };
+        explicit::kick(particles, ctx, &self.force, first * dt);
+        explicit::meet_before_moving(particles, ctx);
+        let solved = self.damp(particles, ctx, damped * dt);
+        self.limit_speeds(particles, ctx);
+        explicit::drift(particles, ctx);
+        self.compute_forces(particles, ctx); // Eqs. 2, 4–7
+        ctx.fields.time += dt;
+        if last > 0.0 {
+            explicit::kick(particles, ctx, &self.force, last * dt);
+        }
+        if self.params.integrator == Integrator::Newmark {
+            self.push_by_viscosity(particles, ctx, 0.5 * dt);
+        }
+        explicit::meet_after_kick(particles, ctx);
+        let n_yielded = self.flow(particles, ctx); // ũ_ij = F_p u_ij
+        let mut report = StepReport {
+            iterations: solved.iterations,
+            n_unconverged: usize::from(!solved.converged),
+            n_yielded,
+        };
+        if self.is_update_due() {
+            let embedded = self.embed(particles, ctx); // Eqs. 9–12
+            let energy = self.energy_before_update(particles, ctx);
+            self.resample(particles, ctx); // Sec. 3.5
+            self.update_neighborhoods(particles, ctx); // Sec. 3.4
+            self.book_update_energy(energy, particles, ctx);
+            self.check(particles)?;
+            report.iterations += embedded.iterations;
+            report.n_unconverged += usize::from(!embedded.converged);
+        }
+        Ok(report)
+    }
+
+    fn max_time_step(&self, _particles: &Particles) -> TimeStepLimit {
+        self.time_step_limit()
+    }
+
+    fn changed(&mut self, particles: &Particles, change: Change) {
+        match change {
+            Change::Restored => self.restore(particles),
+            Change::Moved => self.forces_at(&particles.position, &particles.body),
+        }
+    }
+
+    fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
+        self.visit_particle_state(visitor);
+        let Packed { counts, ends, vectors } = &mut self.packed;
+        (*counts, *ends, *vectors) = self.bonds.pack();
+        let mut item =
+            |name, unit, set, carry, data| visitor.visit(StateItem { name, unit, set, carry, data });
+        item("bond_count", "1", PARTICLES, Carry::Copy, StateData::Integers(counts));
+        item("bond_end", "1", BONDS, Carry::Index(PARTICLES), StateData::Integers(ends));
+        item("rest_bond", "m", BONDS, Carry::Copy, StateData::Vectors(vectors));
+        let Pace { n_steps, flowed, time_scale_ratio } = &mut self.pace;
+        let mut counter = |name, n| item(name, "1", "", Carry::Copy, StateData::Counter(n));
+        let t = &mut self.tallies;
+        counter("steps_since_update", n_steps);
+        counter("splits", &mut t.n_splits);
+        counter("merges", &mut t.n_merges);
+        counter("limited_speeds", &mut t.n_limited);
+        counter("updates", &mut t.n_updates);
+        counter("embedding_iterations", &mut t.n_embedding_iterations);
+        counter("new_bonds", &mut t.n_new_bonds);
+        let mut number = |name, unit, x| item(name, unit, "", Carry::Copy, StateData::Number(x));
+        number("flowed_since_update", "1", flowed);
+        number("time_scale_ratio", "1", time_scale_ratio);
+        number("update_energy", "J", &mut t.update_energy);
+    }
+
+    fn energies(&self, particles: &Particles) -> Energies {
+        Energies {
+            elastic: Some(self.elastic_energy(&particles.position, &particles.body)),
+            plastic_work: sum_over(particles.len(), |i| self.plastic_work[i]),
+        }
+    }
+
+    fn current_volume(&self, particles: &Particles) -> Real {
+        sum_over(particles.len(), |i| particles.volume[i] * self.gradients[i].determinant())
+    }
+
+    fn doubts(&self, _particles: &Particles) -> Vec<String> {
+        let n = self.n_degenerate();
+        if n == 0 {
+            return Vec::new();
+        }
+        vec![format!(
+            "{n} particles have too few neighbours, or neighbours in one plane or line only, and give no elastic force: thin \
+             parts need more layers, a smaller spacing"
+        )]
+    }
+
+    fn columns(&self) -> &'static [ColumnInfo] {
+        columns::COLUMNS
+    }
+
+    fn column(&self, name: &str, particles: &Particles) -> Option<Vec<Real>> {
+        self.compute_column(name, particles)
+    }
+
+    fn counters(&self, particles: &Particles) -> Vec<(&'static str, Real)> {
+        self.ledger_columns(particles)
+    }
+}
+
+impl Embedded {
+    /// State with a row per particle: what a remap carries.
+    fn visit_particle_state(&mut self, visitor: &mut dyn StateVisitor) {
+        let mut item =
+            |name, unit, carry, data| visitor.visit(StateItem { name, unit, set: PARTICLES, carry, data });
+        item("embedded_position", "m", Carry::Mean, StateData::Vectors(&mut self.embedded_position));
+        item("support_radius", "m", Carry::Copy, StateData::Reals(&mut self.support_radius));
+        item("hardening", "Pa", Carry::Mean, StateData::Reals(&mut self.hardening));
+        item("plastic_strain", "1", Carry::Mean, StateData::Reals(&mut self.plastic_strain));
+        item("plastic_work", "J", Carry::Sum, StateData::Reals(&mut self.plastic_work));
+        item("plastic_gradient", "1", Carry::Mean, StateData::Matrices(&mut self.plastic_gradient));
+        item("elastic_force", "N", Carry::Sum, StateData::Vectors(&mut self.force));
+        let MatterColumns { density, lame, viscosity, plasticity } = &mut self.matter;
+        density.visit_state("density", "kg/m3", visitor);
+        lame.visit_state(visitor);
+        viscosity.visit_state("viscosity", "Pa.s", visitor);
+        plasticity.visit_state(visitor);
+    }
+
+    /// Implicit viscosity over a duration.
+    fn damp(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>, duration: Real) -> Solved {
+        if self.matter.viscosity.is_zero() {
+            return Solved::nothing_to_do();
+        }
+        let Particles { position, velocity, mass, volume, .. } = particles;
+        let solved = match self.params.viscosity_model {
+            ViscosityModel::StrainRate => {
+                let mut damping = StrainRateDamping {
+                    solver: &mut self.viscous,
+                    bonds: ViscousBonds {
+                        bonds: &self.bonds,
+                        positions: position,
+                        volumes: &|i| volume[i],
+                        viscosity: &self.matter.viscosity,
+                        residual_share: self.params.stabilization,
+                    },
+                };
+                explicit::damp(&mut damping, velocity, mass, ctx, duration)
+            }
+            ViscosityModel::Sph => {
+                self.sph.prepare(&self.bonds, &self.support_radius, volume, &self.matter.viscosity);
+                explicit::damp(&mut self.sph.on(&self.bonds), velocity, mass, ctx, duration)
+            }
+        };
+        explicit::meet_before_moving(particles, ctx);
+        solved
+    }
+
+    /// Explicit viscosity over a duration: the second half of Newmark's scheme.
+    fn push_by_viscosity(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>, duration: Real) {
+        if self.matter.viscosity.is_zero() {
+            return;
+        }
+        let Particles { position, velocity, mass, volume, .. } = particles;
+        ctx.timings.stage("viscosity", || {
+            let force = match self.params.viscosity_model {
+                ViscosityModel::StrainRate => {
+                    let bonds = ViscousBonds {
+                        bonds: &self.bonds,
+                        positions: position,
+                        volumes: &|i| volume[i],
+                        viscosity: &self.matter.viscosity,
+                        residual_share: self.params.stabilization,
+                    };
+                    self.viscous.prepare(&bonds);
+                    self.viscous.forces(&bonds, velocity)
+                }
+                ViscosityModel::Sph => {
+                    self.sph.prepare(&self.bonds, &self.support_radius, volume, &self.matter.viscosity);
+                    self.sph.forces(&self.bonds, velocity)
+                }
+            };
+            for i in 0..mass.len() {
+                velocity[i] += force[i] * (duration / mass[i]);
+            }
+        });
+    }
 }

@@ -20,7 +20,7 @@ pub use params::{Params, Support, VolumeRule};
 use super::{
     Change, ColumnInfo, Energies, Method, StepContext, StepError, StepReport, TimeStepLimit, explicit,
 };
-use crate::forces::{Viscosity, ViscousBonds};
+use crate::forces::{StrainRateDamping, Viscosity, ViscousBonds};
 use crate::linear::Solved;
 use crate::material::{
     Lame, LameParameter, Parameter, StVenantKirchhoff, VolumeGuard, VolumeStiffness, von_mises,
@@ -208,7 +208,8 @@ impl Reference {
             residual_share: params.stabilization,
         };
         let time_step = ctx.time_step;
-        let solved = explicit::damp(viscous, &bonds, velocity, mass, ctx, time_step);
+        let mut damping = StrainRateDamping { solver: viscous, bonds };
+        let solved = explicit::damp(&mut damping, velocity, mass, ctx, time_step);
         explicit::meet_before_moving(particles, ctx);
         solved
     }

@@ -93,8 +93,7 @@ impl Reference {
                 let a = moment(own());
                 let inverse = safe_inverse(a, MOMENT_TOLERANCE);
                 let degenerate = inverse.dropped > 0 || own().filter(|b| b.0 > 0.0).count() < MIN_BONDS;
-                let stiffness =
-                    self.params.stabilization * self.youngs_modulus.at(i) * particles.volume[i];
+                let stiffness = self.params.stabilization * self.youngs_modulus.at(i) * particles.volume[i];
                 let size = trace(a);
                 let particle = RestParticle {
                     inverse_moment: inverse.matrix,

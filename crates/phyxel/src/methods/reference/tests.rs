@@ -28,6 +28,7 @@ fn lattice(n: [usize; 3], a: Real, jitter: Real) -> Particles {
         mass: vec![1000.0 * a.powi(3); k],
         volume: vec![a.powi(3); k],
         radius: vec![0.5 * a; k],
+        contact_radius: vec![0.5 * a; k],
         position,
     }
 }

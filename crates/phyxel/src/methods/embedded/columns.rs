@@ -1,0 +1,106 @@
+//! What users see of the state: columns of frames and of the ledger.
+
+use super::Embedded;
+use crate::kernels;
+use crate::material::von_mises;
+use crate::math::{Mat3, Real, max_over, sum_over, svd, symmetric_eigen, trace};
+use crate::methods::ColumnInfo;
+use crate::neighbors::{Points, within_radius};
+use crate::particles::Particles;
+use rayon::prelude::*;
+
+pub(super) const COLUMNS: &[ColumnInfo] = &[
+    ColumnInfo::scalar("stress", "Pa", "von Mises equivalent of the Cauchy stress"),
+    ColumnInfo::scalar("pressure", "Pa", "minus a third of the trace of the Cauchy stress"),
+    ColumnInfo::scalar("volume_ratio", "1", "current volume over rest volume, det F"),
+    ColumnInfo::scalar("stretch", "1", "largest principal stretch that is elastic"),
+    ColumnInfo::scalar("plastic_stretch", "1", "largest principal stretch that has flowed"),
+    ColumnInfo::scalar("plastic_strain", "1", "accumulated equivalent plastic strain"),
+    ColumnInfo::scalar("hardening", "Pa", "accumulated plastic stress"),
+    ColumnInfo::scalar("stray", "1", "1 where a particle has lost touch with the matter"),
+    ColumnInfo::vector("embedded_position", "m", "position in the embedded shape"),
+];
+
+/// Volume ratios are not taken smaller than this where something is divided by them.
+const LEAST_VOLUME_RATIO: Real = 0.1;
+/// Support of the SPH estimate of volumes. [spacings]
+const SPH_SUPPORT: Real = 2.0;
+
+impl Embedded {
+    fn cauchy_stress(&self, particles: &Particles, i: usize) -> Mat3 {
+        let f = self.gradients[i];
+        let law = self.bodies[particles.body[i] as usize].law;
+        let det = f.determinant();
+        let ratio = if det.abs() < LEAST_VOLUME_RATIO { LEAST_VOLUME_RATIO } else { det };
+        law.first_piola(self.matter.lame.at(i), f) * f.transpose() * (1.0 / ratio)
+    }
+
+    pub(super) fn compute_column(&self, name: &str, particles: &Particles) -> Option<Vec<Real>> {
+        let value: &(dyn Fn(usize) -> Real + Sync) = match name {
+            "stress" => &|i| von_mises(self.cauchy_stress(particles, i)),
+            "pressure" => &|i| -trace(self.cauchy_stress(particles, i)) / 3.0,
+            "volume_ratio" => &|i| self.gradients[i].determinant(),
+            "stretch" => &|i| svd(self.gradients[i]).sigma.x,
+            "plastic_stretch" => &|i| svd(self.plastic_gradient[i]).sigma.x,
+            "plastic_strain" => &|i| self.plastic_strain[i],
+            "hardening" => &|i| self.hardening[i],
+            "stray" => return Some(self.strays(particles)),
+            "embedded_position" => {
+                return Some(self.embedded_position.iter().flat_map(|e| e.to_array()).collect());
+            }
+            _ => return None,
+        };
+        Some((0..particles.len()).into_par_iter().map(value).collect())
+    }
+
+    /// m_i/ρ_i with the smoothed densities of SPH in world space, without a constant. [m³]
+    pub(super) fn sph_volumes(&self, particles: &Particles) -> Vec<Real> {
+        let Particles { position, body, mass, radius, .. } = particles;
+        let support = |i: usize| 2.0 * SPH_SUPPORT * radius[i];
+        let near = within_radius(Points { positions: position, keys: body }, support);
+        let volume = |i: usize| {
+            let h = support(i);
+            let others = near.row(i).iter().map(|&j| j as usize);
+            let density = others.fold(mass[i] * kernels::poly6(0.0, h), |sum, j| {
+                sum + mass[j] * kernels::poly6(position[i].distance(position[j]), h)
+            });
+            mass[i] / density
+        };
+        (0..position.len()).into_par_iter().map(volume).collect()
+    }
+
+    /// Condition numbers of the moment matrices, smallest first.
+    pub(super) fn conditions(&self) -> Vec<Real> {
+        let condition = |i: usize| {
+            let values = symmetric_eigen(self.moment(i).0).0;
+            values.x / values.z.max(1e-12 * values.x).max(Real::MIN_POSITIVE)
+        };
+        let mut all: Vec<Real> = (0..self.basis.len()).into_par_iter().map(condition).collect();
+        all.sort_unstable_by(Real::total_cmp);
+        all
+    }
+
+    pub(super) fn ledger_columns(&self, particles: &Particles) -> Vec<(&'static str, Real)> {
+        let n = particles.len();
+        let scale = |i: usize| &self.bodies[particles.body[i] as usize];
+        let moments = sum_over(n, |i| scale(i).volume_scale * self.moment_volume(i));
+        let sph = self.sph_volumes(particles);
+        let conditions = self.conditions();
+        let t = &self.tallies;
+        vec![
+            ("degenerate", self.n_degenerate() as Real),
+            ("strays", self.n_strays(particles)),
+            ("splits", t.n_splits as Real),
+            ("merges", t.n_merges as Real),
+            ("limited_speeds", t.n_limited as Real),
+            ("updates", t.n_updates as Real),
+            ("embedding_iterations", t.n_embedding_iterations as Real),
+            ("new_bonds", t.n_new_bonds as Real),
+            ("update_energy", t.update_energy),
+            ("volume_moments", moments),
+            ("volume_sph", sum_over(n, |i| scale(i).sph_scale * sph[i])),
+            ("condition_p99", conditions.get(n * 99 / 100).copied().unwrap_or(1.0)),
+            ("plastic_strain_max", max_over(n, |i| self.plastic_strain[i]).map_or(0.0, |m| m.0)),
+        ]
+    }
+}

@@ -1,0 +1,287 @@
+//! Deformation, plastic flow and forces: the passes over bonds of a step.
+
+use super::{Basis, BodyFacts, Embedded, Flow, MassRule, MatterColumns, WorldBonds};
+use crate::kernels::poly6_shape;
+use crate::material::{FlowRule, plastic_stretch};
+use crate::math::{
+    Mat3, Real, Svd, Vec3, cofactor, frobenius_norm, max_over, outer, sum_over, svd, symmetric_eigen, trace,
+};
+use crate::methods::StepContext;
+use crate::mls::{Answer, fit_row, gather_answers};
+use crate::neighbors::SlotRow;
+use crate::particles::Particles;
+use rayon::prelude::*;
+
+/// A neighbourhood flatter than this (smallest over largest eigenvalue of A) is degenerate.
+const FLATNESS: Real = 1e-3;
+/// … and so is one with fewer bonds than this inside the support.
+const MIN_BONDS: usize = 8;
+/// Where 27 det A/(tr A)³ is larger than this, A is far from flat and needs no eigenvalues.
+const ROUND: Real = 0.05;
+/// The most by which a measure of stress can exceed |P|: √(3/2).
+const MEASURE_BOUND: Real = 1.224_744_871_391_589_1;
+/// Rows that one task takes at least.
+const MIN_ROWS: usize = 128;
+
+/// What turns deformation gradients into stress and flow.
+struct Response<'a> {
+    matter: &'a MatterColumns,
+    bodies: &'a [BodyFacts],
+    body: &'a [u32],
+    hardening: &'a [Real],
+    /// Length of the step and what flow rates mean; `None`: nothing flows.
+    flow: Option<(Real, FlowRule)>,
+}
+
+impl Response<'_> {
+    /// P and the flow of a particle with deformation gradient F. [Jones2014] Eqs. 4, 6, 7.
+    /// Where matter flows, P is the derivative of Ψ(F F_p⁻¹), P(s_e) F_p⁻ᵀ, with the bonds before the flow.
+    #[inline]
+    fn of(&self, i: usize, f: Mat3, volume: Real) -> (Mat3, Flow) {
+        let BodyFacts { law, measure, .. } = self.bodies[self.body[i] as usize];
+        let lame = self.matter.lame.at(i);
+        let stress = law.first_piola(lame, f);
+        let Some((time_step, rule)) = self.flow else { return (stress, Flow::NONE) };
+        let yielding = self.matter.plasticity.at(i, measure, rule);
+        let least = yielding.yield_stress + yielding.hardening * self.hardening[i];
+        if yielding.flow_rate == 0.0 || MEASURE_BOUND * frobenius_norm(stress) <= least {
+            return (stress, Flow::NONE);
+        }
+        let Svd { u, sigma, v } = svd(f);
+        let magnitude = measure.of(law.principal_stress(lame, sigma));
+        let fraction = yielding.fraction(magnitude, self.hardening[i], time_step);
+        // inverted matter never flows
+        if fraction == 0.0 || sigma.z <= 0.0 {
+            return (stress, Flow::NONE);
+        }
+        let plastic = plastic_stretch(sigma, fraction);
+        let elastic = sigma / plastic;
+        let after = law.principal_stress(lame, elastic);
+        let energy = |stretch: Vec3| law.principal_energy(lame, stretch);
+        let flow = Flow {
+            plastic: v * Mat3::from_diagonal(plastic) * v.transpose(),
+            fraction,
+            hardening: (magnitude - measure.of(after)).max(0.0),
+            strain: (2.0 / 3.0 * plastic.map(Real::ln).length_squared()).sqrt(),
+            work: volume * (energy(sigma) - energy(elastic)),
+        };
+        (u * Mat3::from_diagonal(after / plastic) * v.transpose(), flow)
+    }
+}
+
+impl Embedded {
+    /// F_i, flow, P_i and the forces of the present shape.
+    pub(super) fn compute_forces(&mut self, particles: &Particles, ctx: &mut StepContext<'_>) {
+        let time_step = (!self.matter.plasticity.is_elastic()).then_some(ctx.time_step);
+        let timings = &mut *ctx.timings;
+        timings.stage("deformation", || self.fit(&particles.position, &particles.body, time_step));
+        timings.stage("forces", || self.gather(&particles.position));
+    }
+
+    /// Forces without flow and without a clock, for what is not a step.
+    pub(super) fn forces_at(&mut self, positions: &[Vec3], body: &[u32]) {
+        self.fit(positions, body, None);
+        self.gather(positions);
+    }
+
+    /// F_i = (Σ_j w_ij x_ij u_ijᵀ) A_i⁻¹ [Jones2014] Eq. 2, then stress and flow.
+    ///   x_ij world bond [m]   u_ij rest bond [m]   w_ij weight [1]   A_i moment matrix [m²]
+    /// A degenerate neighbourhood sees no deformation and gives no force.
+    fn fit(&mut self, positions: &[Vec3], body: &[u32], time_step: Option<Real>) {
+        let Self {
+            bonds, basis, answers, force, gradients, flows, matter, bodies, params, hardening, ..
+        } = self;
+        let (bonds, basis) = (&*bonds, &*basis);
+        let geometry = WorldBonds { bonds, positions };
+        let flow = time_step.map(|dt| (dt, params.flow_rule));
+        let response = Response { matter, bodies, body, hardening, flow };
+        let rows = answers.par_iter_mut().zip(force.par_iter_mut()).zip(gradients.par_iter_mut());
+        let rows = rows.zip(flows.par_iter_mut()).with_min_len(MIN_ROWS).enumerate();
+        rows.for_each(|(i, (((answer, force), gradient), flow))| {
+            let own = &basis[i];
+            if own.is_degenerate() {
+                (*answer, *force, *gradient) = (Answer::default(), Vec3::ZERO, Mat3::IDENTITY);
+                *flow = Flow::NONE;
+                return;
+            }
+            let fit = fit_row(&bonds, &geometry, i);
+            let f = fit.product * own.inverse_moment;
+            let (stress, flowed) = response.of(i, f, own.volume);
+            (*gradient, *flow) = (f, flowed);
+            let carrier = stress * own.inverse_moment * own.volume - f * own.residual;
+            *answer = Answer { carrier, residual: own.residual };
+            *force = answer.own_force(own.row_sum, &fit);
+        });
+    }
+
+    /// f_i from the answers of those that list i. [Jones2014] Eq. 5.
+    fn gather(&mut self, positions: &[Vec3]) {
+        let geometry = WorldBonds { bonds: &self.bonds, positions };
+        gather_answers(&&self.bonds, &geometry, &self.answers, &mut self.force);
+    }
+
+    /// F_i of the present bonds and positions.
+    pub(super) fn refit(&mut self, positions: &[Vec3]) {
+        let Self { bonds, basis, gradients, .. } = self;
+        let (bonds, basis) = (&*bonds, &*basis);
+        let geometry = WorldBonds { bonds, positions };
+        gradients.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(i, gradient)| {
+            *gradient = match basis[i].is_degenerate() {
+                true => Mat3::IDENTITY,
+                false => fit_row(&bonds, &geometry, i).product * basis[i].inverse_moment,
+            };
+        });
+    }
+
+    /// Σ_i V_i Ψ(F_i) and the energy of the residual penalty, for present bonds and the given positions. [J]
+    pub(super) fn elastic_energy(&self, positions: &[Vec3], body: &[u32]) -> Real {
+        let bonds = &self.bonds;
+        let geometry = WorldBonds { bonds, positions };
+        sum_over(positions.len(), |i| {
+            let own = &self.basis[i];
+            if own.is_degenerate() {
+                return 0.0;
+            }
+            let f = fit_row(&bonds, &geometry, i).product * own.inverse_moment;
+            let row = bonds.ends(i).iter().zip(bonds.vectors(i)).zip(bonds.weights(i));
+            let residual: Real = row
+                .map(|((&j, &u), &w)| {
+                    let r = positions[j as usize] - positions[i] - f * u;
+                    Real::from(w) * r.length_squared()
+                })
+                .sum();
+            let law = self.bodies[body[i] as usize].law;
+            own.volume * law.energy_density(self.matter.lame.at(i), f) + 0.5 * own.residual * residual
+        })
+    }
+
+    /// ũ_ij = F_p u_ij for the bonds of every particle that flowed, and what it leaves in its state. Returns how many did.
+    pub(super) fn flow(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>) -> usize {
+        if self.matter.plasticity.is_elastic() {
+            return 0;
+        }
+        ctx.timings.stage("plastic flow", || {
+            let flows = &self.flows;
+            let n_yielded = sum_over(flows.len(), |i| usize::from(flows[i].fraction > 0.0));
+            if n_yielded == 0 {
+                return 0;
+            }
+            let largest = max_over(flows.len(), |i| flows[i].fraction).map_or(0.0, |m| m.0);
+            let rule = self.basis_rule();
+            let Self { bonds, basis, support_radius, matter, .. } = self;
+            let (matter, support_radius, volume) = (&*matter, &*support_radius, &particles.volume);
+            let rows = bonds.par_rows_mut().zip(basis.par_iter_mut()).zip(flows.par_iter());
+            rows.with_min_len(MIN_ROWS).enumerate().for_each(|(i, ((mut row, basis), flow))| {
+                if flow.fraction > 0.0 {
+                    let n = row.len();
+                    row.vectors[..n].iter_mut().for_each(|u| *u = flow.plastic * *u);
+                    *basis = rule.basis(&mut row, support_radius[i], volume[i], matter, i);
+                }
+            });
+            let Self { hardening, plastic_strain, plastic_work, plastic_gradient, .. } = self;
+            for (i, flow) in flows.iter().enumerate().filter(|f| f.1.fraction > 0.0) {
+                hardening[i] += flow.hardening;
+                plastic_strain[i] += flow.strain;
+                plastic_work[i] += flow.work;
+                plastic_gradient[i] = flow.plastic * plastic_gradient[i];
+            }
+            self.pace.flowed += largest;
+            if self.params.mass_rule == MassRule::Running {
+                self.run_masses(particles);
+            }
+            n_yielded
+        })
+    }
+
+    /// How bases are computed.
+    pub(super) fn basis_rule(&self) -> BasisRule {
+        BasisRule { stabilization: self.params.stabilization }
+    }
+
+    /// Weights, moments and what follows, of every particle.
+    pub(super) fn compute_bases(&mut self, particles: &Particles) {
+        let rule = self.basis_rule();
+        let n = particles.len();
+        self.basis.resize(n, Basis::default());
+        let Self { bonds, basis, support_radius, matter, .. } = self;
+        let (matter, support_radius, volume) = (&*matter, &*support_radius, &particles.volume);
+        let rows = bonds.par_rows_mut().zip(basis.par_iter_mut()).with_min_len(MIN_ROWS).enumerate();
+        rows.for_each(|(i, (mut row, basis))| {
+            *basis = rule.basis(&mut row, support_radius[i], volume[i], matter, i);
+        });
+    }
+
+    /// Particles whose neighbourhoods are degenerate.
+    pub(super) fn n_degenerate(&self) -> usize {
+        self.basis.iter().filter(|basis| basis.is_degenerate()).count()
+    }
+
+    /// A_i and Σ_j w_ij.
+    pub(super) fn moment(&self, i: usize) -> (Mat3, Real) {
+        let row = self.bonds.vectors(i).iter().zip(self.bonds.weights(i));
+        row.fold((Mat3::ZERO, 0.0), |(moment, sum), (&u, &w)| {
+            let w = Real::from(w);
+            (moment + outer(u * w, u), sum + w)
+        })
+    }
+
+    /// √(det A/(Σ w)³) [Jones2014] Eq. 3, without a constant. [m³]
+    pub(super) fn moment_volume(&self, i: usize) -> Real {
+        let (moment, sum) = self.moment(i);
+        if sum > 0.0 { (moment.determinant().max(0.0) / (sum * sum * sum)).sqrt() } else { 0.0 }
+    }
+
+    /// Masses and volumes by Eq. 3, in the present state.
+    fn run_masses(&mut self, particles: &mut Particles) {
+        for i in 0..particles.len() {
+            let scale = self.bodies[particles.body[i] as usize].volume_scale;
+            let volume = scale * self.moment_volume(i);
+            if volume > 0.0 {
+                (particles.volume[i], particles.mass[i]) = (volume, volume * self.matter.density.at(i));
+            }
+        }
+        self.compute_bases(particles);
+    }
+}
+
+/// How a basis is computed from rest bonds.
+#[derive(Clone, Copy)]
+pub(super) struct BasisRule {
+    stabilization: Real,
+}
+
+impl BasisRule {
+    /// Writes the weights of a row and returns its basis. The kernel's constant is left out: it cancels in F, V and forces.
+    /// A degenerate neighbourhood has no volume and no penalty, so that it gives no force.
+    #[inline]
+    pub(super) fn basis(
+        self,
+        row: &mut SlotRow<'_>,
+        support: Real,
+        volume: Real,
+        matter: &MatterColumns,
+        i: usize,
+    ) -> Basis {
+        let n = row.len();
+        let (mut moment, mut row_sum, mut n_active) = (Mat3::ZERO, Vec3::ZERO, 0);
+        for (&u, weight) in row.vectors[..n].iter().zip(&mut row.weights[..n]) {
+            *weight = poly6_shape(u.length_squared(), support) as f32;
+            let weighted = u * Real::from(*weight);
+            n_active += usize::from(*weight > 0.0);
+            row_sum += weighted;
+            moment += outer(weighted, u);
+        }
+        let (det, size) = (moment.determinant(), trace(moment));
+        let is_round = 27.0 * det > ROUND * size * size * size;
+        let is_flat = || {
+            let values = symmetric_eigen(moment).0;
+            !(values.z > FLATNESS * values.x)
+        };
+        if n_active < MIN_BONDS || (!is_round && is_flat()) {
+            return Basis::default();
+        }
+        let stiffness = self.stabilization * matter.lame.at(i).p_wave_modulus() * volume;
+        let inverse_moment = cofactor(moment) * (1.0 / det);
+        Basis { inverse_moment, row_sum, residual: stiffness / size, volume }
+    }
+}

@@ -1,0 +1,134 @@
+//! The embedded positions: the one shape that comes nearest to everybody's rest bonds.
+
+use super::{Embedded, Embedding};
+use crate::linear::Solved;
+use crate::math::{Real, Vec3, sum_over};
+use crate::methods::StepContext;
+use crate::mls::apply_laplacian;
+use crate::neighbors::{BondRows, SlotBonds};
+use crate::particles::Particles;
+use rayon::prelude::*;
+
+/// Steps of the nonlinear embedding at the most.
+const MAX_DESCENTS: usize = 40;
+/// The nonlinear embedding ends where the remaining force is this share of what bonds bear at a strain of 1 …
+const FORCE_TOLERANCE: Real = 1e-4;
+
+/// Bonds weighted by the squares of their weights: Eq. 9 has w inside the norm.
+struct SquaredWeights<'a>(&'a SlotBonds);
+
+impl BondRows for SquaredWeights<'_> {
+    fn n_rows(&self) -> usize {
+        self.0.n_rows()
+    }
+
+    #[inline(always)]
+    fn own(&self, i: usize) -> impl Iterator<Item = (usize, usize, Real)> {
+        self.0.own(i).map(|(bond, j, w)| (bond, j, w * w))
+    }
+
+    #[inline(always)]
+    fn incoming(&self, i: usize) -> impl Iterator<Item = (usize, usize, Real)> {
+        self.0.incoming(i).map(|(bond, j, w)| (bond, j, w * w))
+    }
+}
+
+impl Embedded {
+    /// Whether something flowed, and long enough ago or strongly enough that neighbours may have changed.
+    pub(super) fn is_update_due(&mut self) -> bool {
+        self.pace.n_steps += 1;
+        self.params.embedding != Embedding::Off
+            && self.pace.flowed > 0.0
+            && (self.pace.n_steps >= self.params.embed_every as u64
+                || self.pace.flowed > self.params.embed_flow)
+    }
+
+    /// Brings the embedded positions up to date with the rest bonds.
+    pub(super) fn embed(&mut self, particles: &Particles, ctx: &mut StepContext<'_>) -> Solved {
+        ctx.timings.stage("embedding", || {
+            let solved = match self.params.embedding {
+                Embedding::Nonlinear => self.embed_by_energy(&particles.body),
+                Embedding::Linear | Embedding::Off => self.embed_by_least_squares(),
+            };
+            self.tallies.n_embedding_iterations += solved.iterations as u64;
+            solved
+        })
+    }
+
+    /// argmin Σ_ij |w_ij (u_ij − e_ij)|² [Jones2014] Eq. 9, by its normal equations L e = b:
+    ///   L_ii = Σ_j ω_ij + Σ_k ω_ki,   L_ij = −ω_ij − ω_ji,   b_i = Σ_k ω_ki u_ki − Σ_j ω_ij u_ij,   ω = w²
+    /// Departs from the paper: Eq. 12 is right for mutual lists with equal weights only; and no particle is pinned. L has
+    /// one null vector per connected piece, b lies in its range, and from the old positions conjugate gradients keep
+    /// the mean of each piece.
+    fn embed_by_least_squares(&mut self) -> Solved {
+        let bonds = SquaredWeights(&self.bonds);
+        let n = bonds.n_rows();
+        let rows: Vec<(Vec3, Real)> = (0..n)
+            .into_par_iter()
+            .with_min_len(128)
+            .map(|i| {
+                let (mut b, mut diagonal) = (Vec3::ZERO, 0.0);
+                for (bond, _, weight) in bonds.own(i) {
+                    b -= self.bonds.vector(bond) * weight;
+                    diagonal += weight;
+                }
+                for (bond, _, weight) in bonds.incoming(i) {
+                    b += self.bonds.vector(bond) * weight;
+                    diagonal += weight;
+                }
+                (b, diagonal)
+            })
+            .collect();
+        let b: Vec<Vec3> = rows.iter().map(|row| row.0).collect();
+        let inverse = |i: usize| if rows[i].1 > 0.0 { Vec3::splat(1.0 / rows[i].1) } else { Vec3::ZERO };
+        let apply = |x: &[Vec3], out: &mut [Vec3]| apply_laplacian(&bonds, |_| 0.0, x, out);
+        self.solver.solve(apply, inverse, &b, &mut self.embedded_position)
+    }
+
+    /// The pose of least elastic energy, as the material space of [Wicke2010]: conjugate gradients (Polak–Ribière) on the
+    /// method's own energy with e in place of x, from the old positions. The step along a direction comes from one more
+    /// force evaluation: exact where the energy is quadratic.
+    fn embed_by_energy(&mut self, body: &[u32]) -> Solved {
+        let n = self.embedded_position.len();
+        let mut e = std::mem::take(&mut self.embedded_position);
+        let kept = self.force.clone();
+        let inverse: Vec<Real> = (0..n)
+            .map(|i| {
+                let stiffness = self.matter.lame.at(i).p_wave_modulus() * self.basis[i].volume;
+                let h = self.support_radius[i];
+                if stiffness > 0.0 { h * h / stiffness } else { 0.0 }
+            })
+            .collect();
+        // force of a bond that is stretched by its own length
+        let scale = sum_over(n, |i| self.support_radius[i].powi(2) / inverse[i].max(Real::MIN_POSITIVE));
+        let target = FORCE_TOLERANCE * FORCE_TOLERANCE * scale;
+        let mut iterations = 0;
+        self.forces_at(&e, body);
+        let mut force = self.force.clone();
+        let product = |a: &[Vec3], b: &[Vec3]| sum_over(n, |i| a[i].dot(b[i]) * inverse[i]);
+        let mut direction: Vec<Vec3> = (0..n).map(|i| force[i] * inverse[i]).collect();
+        let mut rr = product(&force, &force);
+        while rr > target && iterations < MAX_DESCENTS {
+            let slope = sum_over(n, |i| force[i].dot(direction[i]));
+            if !(slope > 0.0) {
+                break;
+            }
+            // probes as far as the preconditioner thinks right
+            let probe: Vec<Vec3> = (0..n).map(|i| e[i] + direction[i]).collect();
+            self.forces_at(&probe, body);
+            let curvature = slope - sum_over(n, |i| self.force[i].dot(direction[i]));
+            let length = if curvature > 0.1 * slope { slope / curvature } else { 1.0 };
+            (0..n).for_each(|i| e[i] += direction[i] * length);
+            self.forces_at(&e, body);
+            iterations += 1;
+            let next = product(&self.force, &self.force);
+            let beta = ((next - product(&self.force, &force)) / rr).max(0.0);
+            force.copy_from_slice(&self.force);
+            (0..n).for_each(|i| direction[i] = force[i] * inverse[i] + direction[i] * beta);
+            rr = next;
+        }
+        (self.embedded_position, self.force) = (e, kept);
+        let relative_residual = (rr / scale.max(Real::MIN_POSITIVE)).sqrt();
+        Solved { iterations, relative_residual, converged: rr <= target }
+    }
+}

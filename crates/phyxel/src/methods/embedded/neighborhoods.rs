@@ -1,0 +1,222 @@
+//! New neighbours, found in embedded space.
+
+use super::{Embedded, ListUpdate};
+use crate::math::{Mat3, Real, Vec3, frobenius_norm};
+use crate::methods::StepContext;
+use crate::neighbors::{Grid, SLOTS, SlotRow};
+use crate::particles::Particles;
+use rayon::prelude::*;
+
+/// Deformation gradients with volume ratios in this range can be kept through a change of neighbours.
+const SOUND_RATIOS: std::ops::Range<Real> = 0.05..20.0;
+/// What one update may change a neighbourhood's rest bonds by, so that F stays what it was.
+const LARGEST_CORRECTION: Real = 0.1;
+/// Fewer neighbours than this let the support grow …
+const FEW_NEIGHBORS: usize = 12;
+/// … by this factor, up to [`MOST_SUPPORT`] times the body's median at the start.
+const SUPPORT_GROWTH: Real = 1.25;
+const MOST_SUPPORT: Real = 2.0;
+/// A particle with fewer old neighbours takes any new ones.
+const LONELY: usize = 8;
+
+/// What a row needs to know of the others while it changes.
+struct Surroundings<'a> {
+    grid: &'a Grid,
+    world: &'a [Vec3],
+    embedded: &'a [Vec3],
+    body: &'a [u32],
+    old_ends: &'a [u32],
+    old_counts: &'a [u32],
+    common_neighbors: usize,
+}
+
+/// Buffers of one thread.
+#[derive(Default)]
+struct Buffers {
+    candidates: Vec<(Real, u32)>,
+    bonds: Vec<(u32, Vec3)>,
+}
+
+impl Surroundings<'_> {
+    fn old_row(&self, i: usize) -> &[u32] {
+        &self.old_ends[i * SLOTS..i * SLOTS + self.old_counts[i] as usize]
+    }
+
+    /// The nearest in embedded space, nearest first. A full old list bounds how far they can be.
+    fn find_candidates(&self, i: usize, support: Real, found: &mut Vec<(Real, u32)>) {
+        found.clear();
+        let center = self.embedded[i];
+        let old = self.old_row(i);
+        let mut reach = support * support;
+        if old.len() == SLOTS {
+            let farthest = old.iter().map(|&j| center.distance_squared(self.embedded[j as usize]));
+            reach = reach.min(farthest.fold(0.0, Real::max) * (1.0 + 1e-12));
+        }
+        self.grid.visit_ball(center, reach.sqrt(), |j| {
+            let squared = center.distance_squared(self.embedded[j as usize]);
+            if squared <= reach && j as usize != i && self.body[j as usize] == self.body[i] {
+                found.push((squared, j));
+            }
+        });
+        found.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    }
+
+    /// Whether two particles share enough old neighbours: what is near in embedded space may be the other side of a gap.
+    fn belong_together(&self, i: usize, j: usize) -> bool {
+        let (a, b) = (self.old_row(i), self.old_row(j));
+        if a.len() < LONELY {
+            return true;
+        }
+        let (mut p, mut q, mut n_common) = (0, 0, 0);
+        while p < a.len() && q < b.len() && n_common < self.common_neighbors {
+            match a[p].cmp(&b[q]) {
+                std::cmp::Ordering::Less => p += 1,
+                std::cmp::Ordering::Greater => q += 1,
+                std::cmp::Ordering::Equal => {
+                    (p, q, n_common) = (p + 1, q + 1, n_common + 1);
+                }
+            }
+        }
+        n_common >= self.common_neighbors
+    }
+
+    /// The new bonds of row i into `buffers.bonds`: survivors keep their vectors, new ones get `first(j)`. Returns how
+    /// many are new.
+    fn choose(
+        &self,
+        i: usize,
+        row: &SlotRow<'_>,
+        support: Real,
+        first: impl Fn(usize) -> Vec3,
+        buffers: &mut Buffers,
+    ) -> usize {
+        let Buffers { candidates, bonds } = buffers;
+        self.find_candidates(i, support, candidates);
+        bonds.clear();
+        let ends = &row.ends[..row.len()];
+        let mut n_new = 0;
+        for &(_, j) in candidates.iter() {
+            if bonds.len() == SLOTS {
+                break;
+            }
+            match ends.binary_search(&j) {
+                Ok(slot) => bonds.push((j, row.vectors[slot])),
+                Err(_) if self.belong_together(i, j as usize) => {
+                    bonds.push((j, first(j as usize)));
+                    n_new += 1;
+                }
+                Err(_) => {}
+            }
+        }
+        n_new
+    }
+}
+
+impl Embedded {
+    /// Elastic energy with the neighbours that are about to change. [J]
+    pub(super) fn energy_before_update(&mut self, particles: &Particles, ctx: &mut StepContext<'_>) -> Real {
+        ctx.timings.stage("neighborhoods", || {
+            self.refit(&particles.position);
+            self.elastic_energy(&particles.position, &particles.body)
+        })
+    }
+
+    /// What the update put in: nothing, ideally.
+    pub(super) fn book_update_energy(
+        &mut self,
+        before: Real,
+        particles: &Particles,
+        ctx: &mut StepContext<'_>,
+    ) {
+        ctx.timings.stage("neighborhoods", || {
+            let after = self.elastic_energy(&particles.position, &particles.body);
+            self.tallies.update_energy += after - before;
+        });
+    }
+
+    /// The nearest in embedded space become neighbours. [Jones2014] Sec. 3.4.
+    ///
+    /// Departs from the paper (`list_update = "plain"`): a new bond is u_ij = F_i⁻¹ x_ij, not e_ij, and all bonds of a row
+    /// that changed are corrected by C = F_old⁻¹ F_new, so that F_i, hence the stress, stays what it was. Otherwise every
+    /// update puts in energy, the more the finer the sampling.
+    pub(super) fn update_neighborhoods(&mut self, particles: &Particles, ctx: &mut StepContext<'_>) {
+        ctx.timings.stage("neighborhoods", || {
+            let keep_gradient = self.params.list_update == ListUpdate::Continuous;
+            let (old_ends, old_counts) = self.bonds.ends_and_counts();
+            let (old_ends, old_counts) = (old_ends.to_vec(), old_counts.to_vec());
+            let median = self.bodies.iter().map(|b| b.support).fold(0.0, Real::max);
+            let grid = Grid::new(&self.embedded_position, 0.5 * median);
+            let rule = self.basis_rule();
+            let Self { bonds, basis, gradients, matter, bodies, support_radius, .. } = self;
+            let around = Surroundings {
+                grid: &grid,
+                world: &particles.position,
+                embedded: &self.embedded_position,
+                body: &particles.body,
+                old_ends: &old_ends,
+                old_counts: &old_counts,
+                common_neighbors: self.params.common_neighbors,
+            };
+            let (matter, bodies) = (&*matter, &*bodies);
+            let rows = bonds.par_rows_mut().zip(basis.par_iter_mut()).zip(gradients.par_iter_mut());
+            let rows = rows.zip(support_radius.par_iter_mut()).with_min_len(64).enumerate();
+            let new = rows.map_init(Buffers::default, |buffers, (i, (((mut row, basis), f), support))| {
+                let is_sound =
+                    !basis.is_degenerate() && keep_gradient && SOUND_RATIOS.contains(&f.determinant());
+                let inverse = if is_sound { f.inverse() } else { Mat3::IDENTITY };
+                let first = |j: usize| match is_sound {
+                    true => inverse * (around.world[j] - around.world[i]),
+                    false => around.embedded[j] - around.embedded[i],
+                };
+                let n_new = around.choose(i, &row, *support, first, buffers);
+                let is_changed = n_new > 0 || buffers.bonds.len() != row.len();
+                if buffers.bonds.len() < FEW_NEIGHBORS {
+                    let most = MOST_SUPPORT * bodies[particles.body[i] as usize].support;
+                    *support = (*support * SUPPORT_GROWTH).min(most.max(*support));
+                }
+                if !is_changed {
+                    return 0;
+                }
+                row.set(&mut buffers.bonds);
+                let volume = particles.volume[i];
+                *basis = rule.basis(&mut row, *support, volume, matter, i);
+                if is_sound && !basis.is_degenerate() {
+                    correct(&mut row, basis.inverse_moment, inverse, &around, i);
+                    *basis = rule.basis(&mut row, *support, volume, matter, i);
+                }
+                n_new
+            });
+            let n_new: Vec<usize> = new.collect();
+            self.tallies.n_new_bonds += n_new.iter().sum::<usize>() as u64;
+            self.bonds.index_incoming();
+            self.tallies.n_updates += 1;
+            self.pace.n_steps = 0;
+            self.pace.flowed = 0.0;
+            self.refit(&particles.position);
+            self.pace.time_scale_ratio = self.low_time_scale(particles) / self.rest.time_scale;
+        });
+    }
+}
+
+/// u ← (I + t (C − I)) u with C = F_old⁻¹ F_new: F stays F_old, as far as t lets it.
+fn correct(
+    row: &mut SlotRow<'_>,
+    inverse_moment: Mat3,
+    inverse_old: Mat3,
+    around: &Surroundings<'_>,
+    i: usize,
+) {
+    let n = row.len();
+    let bonds = row.ends[..n].iter().zip(&row.vectors[..n]).zip(&row.weights[..n]);
+    let product = bonds.fold(Mat3::ZERO, |sum, ((&j, &u), &w)| {
+        let x = around.world[j as usize] - around.world[i];
+        sum + crate::math::outer(x * Real::from(w), u)
+    });
+    let change = inverse_old * (product * inverse_moment) - Mat3::IDENTITY;
+    let size = frobenius_norm(change);
+    if !size.is_finite() {
+        return;
+    }
+    let correction = Mat3::IDENTITY + change * (LARGEST_CORRECTION / size.max(LARGEST_CORRECTION));
+    row.vectors[..n].iter_mut().for_each(|u| *u = correction * *u);
+}

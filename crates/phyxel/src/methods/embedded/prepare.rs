@@ -1,0 +1,189 @@
+//! From particles to a method that can step: neighbourhoods, volumes, scales; and back from a checkpoint.
+
+use super::{BodyFacts, Embedded, Flow, MatterColumns, Pace, Packed, Params, RestFacts, Tallies, VolumeRule};
+use crate::forces::{SphViscosity, Viscosity};
+use crate::linear::ConjugateGradients;
+use crate::material::{LameParameter, Law};
+use crate::math::{Mat3, Real, Vec3};
+use crate::methods::{Matter, MethodError};
+use crate::mls::Answer;
+use crate::neighbors::{Points, SLOTS, SlotBonds, nearest};
+use crate::particles::Particles;
+
+/// More products than this in one embedding solve are not waited for.
+const MAX_ITERATIONS: usize = 200;
+/// Where more than this share of a body's particles would split or merge at rest, the thresholds make no sense.
+const RESAMPLED_AT_REST: Real = 0.05;
+
+impl Embedded {
+    /// [Jones2014] Sec. 3.6: 32 nearest, support of twice their mean distance, u_ij = x_ij, e_i = x_i.
+    pub(super) fn build(
+        params: Params,
+        particles: &mut Particles,
+        matter: &Matter,
+    ) -> Result<Self, MethodError> {
+        let n = particles.len();
+        let x = &particles.position;
+        let lists = nearest(Points { positions: x, keys: &particles.body }, SLOTS);
+        let mut bonds = SlotBonds::new(n);
+        let mut support_radius = vec![0.0; n];
+        for i in 0..n {
+            let mut row: Vec<(u32, Vec3)> = lists.row(i).iter().map(|&j| (j, x[j as usize] - x[i])).collect();
+            let distances: Real = row.iter().map(|bond| bond.1.length()).sum();
+            support_radius[i] = params.support_factor * distances / row.len().max(1) as Real;
+            bonds.row_mut(i).set(&mut row);
+        }
+        drop(lists);
+        if let Some(i) = support_radius.iter().position(|h| !(*h > 0.0)) {
+            let message = "particles lie on top of each other: they need distances to have a rest shape";
+            return Err(MethodError { body: Some(particles.body[i]), message: message.into() });
+        }
+        bonds.index_incoming();
+        let n_bodies = matter.bodies.iter().map(|b| b.index as usize + 1).max().unwrap_or(0);
+        let unknown = BodyFacts {
+            law: Law::Corotated,
+            measure: Default::default(),
+            support: 0.0,
+            volume_scale: 1.0,
+            sph_scale: 1.0,
+        };
+        let mut bodies = vec![unknown; n_bodies];
+        for body in &matter.bodies {
+            let mut supports: Vec<Real> =
+                (0..n).filter(|&i| particles.body[i] == body.index).map(|i| support_radius[i]).collect();
+            supports.sort_unstable_by(Real::total_cmp);
+            bodies[body.index as usize] = BodyFacts {
+                law: body.law.unwrap_or(Law::Corotated),
+                measure: body.measure,
+                support: supports.get(supports.len() / 2).copied().unwrap_or(0.0),
+                ..unknown
+            };
+        }
+        let mut solver = ConjugateGradients::new(params.embed_tolerance, MAX_ITERATIONS);
+        solver.of_right_hand_side = true;
+        let mut method = Self {
+            matter: MatterColumns {
+                density: matter.density.clone(),
+                lame: LameParameter::from_moduli(&matter.youngs_modulus, &matter.poisson_ratio, n),
+                viscosity: matter.viscosity.clone(),
+                plasticity: matter.plasticity.clone(),
+            },
+            bodies,
+            embedded_position: particles.position.clone(),
+            support_radius,
+            hardening: vec![0.0; n],
+            plastic_strain: vec![0.0; n],
+            plastic_work: vec![0.0; n],
+            plastic_gradient: vec![Mat3::IDENTITY; n],
+            force: vec![Vec3::ZERO; n],
+            bonds,
+            pace: Pace { n_steps: 0, flowed: 0.0, time_scale_ratio: 1.0 },
+            tallies: Tallies::default(),
+            basis: Vec::new(),
+            gradients: Vec::new(),
+            flows: Vec::new(),
+            answers: Vec::new(),
+            viscous: Viscosity::default(),
+            sph: SphViscosity::default(),
+            solver,
+            packed: Packed::default(),
+            rest: RestFacts::default(),
+            params,
+        };
+        method.compute_bases(particles);
+        method.calibrate(particles, matter);
+        method.refuse_thin_bodies(particles, matter)?;
+        method.refuse_resampling_at_rest(particles, matter)?;
+        method.resize_scratch(n);
+        method.find_rest_limits(particles);
+        method.forces_at(&particles.position, &particles.body);
+        Ok(method)
+    }
+
+    /// Volumes by [Jones2014] Eq. 3, scaled to the bodies' true ones, if asked for; the scales of the ledger's estimates.
+    fn calibrate(&mut self, particles: &mut Particles, matter: &Matter) {
+        let n = particles.len();
+        let moments: Vec<Real> = (0..n).map(|i| self.moment_volume(i)).collect();
+        for body in &matter.bodies {
+            let members: Vec<usize> = (0..n).filter(|&i| particles.body[i] == body.index).collect();
+            let total: Real = members.iter().map(|&i| moments[i]).sum();
+            let scale = if total > 0.0 { body.volume / total } else { 1.0 };
+            self.bodies[body.index as usize].volume_scale = scale;
+            if self.params.volume_rule == VolumeRule::Moments && total > 0.0 {
+                for &i in &members {
+                    particles.volume[i] = scale * moments[i];
+                    particles.mass[i] = particles.volume[i] * self.matter.density.at(i);
+                }
+            }
+        }
+        let sph = self.sph_volumes(particles);
+        for body in &matter.bodies {
+            let total: Real = (0..n).filter(|&i| particles.body[i] == body.index).map(|i| sph[i]).sum();
+            self.bodies[body.index as usize].sph_scale = if total > 0.0 { body.volume / total } else { 1.0 };
+        }
+        self.compute_bases(particles);
+    }
+
+    fn refuse_thin_bodies(&self, particles: &Particles, matter: &Matter) -> Result<(), MethodError> {
+        for body in &matter.bodies {
+            let members = || (0..particles.len()).filter(|&i| particles.body[i] == body.index);
+            let n_degenerate = members().filter(|&i| self.basis[i].is_degenerate()).count();
+            let n_all = members().count();
+            if 2 * n_degenerate > n_all {
+                let message = format!(
+                    "body \"{}\": {n_degenerate} of {n_all} particles have too few neighbours or neighbours in one plane or \
+                     line only, and this method is for solids: choose a smaller spacing",
+                    body.name
+                );
+                return Err(MethodError { body: Some(body.index), message });
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse_resampling_at_rest(
+        &mut self,
+        particles: &mut Particles,
+        matter: &Matter,
+    ) -> Result<(), MethodError> {
+        self.find_rest_eigenvalues();
+        let plan = self.plan_resampling(particles);
+        for body in &matter.bodies {
+            let n_all = particles.body.iter().filter(|b| **b == body.index).count();
+            let count = |who: &mut dyn Iterator<Item = usize>| {
+                who.filter(|&i| particles.body[i] == body.index).count()
+            };
+            let (n_split, n_merge) =
+                (count(&mut plan.splits.iter().map(|s| s.1)), count(&mut plan.merges.iter().map(|m| m.1)));
+            for (n, what, key) in [(n_split, "split", "split_at"), (n_merge, "merge", "merge_at")] {
+                if n as Real > RESAMPLED_AT_REST * n_all as Real {
+                    let message = format!(
+                        "body \"{}\": {n} of {n_all} particles would {what} at rest: change `{key}` of \
+                         [methods.embedded], or choose a more even sampling",
+                        body.name
+                    );
+                    return Err(MethodError { body: Some(body.index), message });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Scratch for so many particles.
+    pub(super) fn resize_scratch(&mut self, n: usize) {
+        self.gradients.resize(n, Mat3::IDENTITY);
+        self.flows.resize(n, Flow::NONE);
+        self.answers.resize(n, Answer::default());
+    }
+
+    /// Rebuilds what is derived from state that was loaded. Forces are state: they are those before the last flow.
+    pub(super) fn restore(&mut self, particles: &Particles) {
+        let n = particles.len();
+        let Packed { counts, ends, vectors } = std::mem::take(&mut self.packed);
+        self.bonds.unpack(&counts, &ends, &vectors);
+        self.bonds.index_incoming();
+        self.compute_bases(particles);
+        self.resize_scratch(n);
+        self.refit(&particles.position);
+    }
+}

@@ -1,0 +1,91 @@
+//! A net for particles that are shot off: no particle is much faster than its neighbours.
+
+use super::Embedded;
+use crate::math::{Real, Vec3, max_over, sum_over};
+use crate::methods::StepContext;
+use crate::particles::Particles;
+use rayon::prelude::*;
+
+impl Embedded {
+    /// Speed of sound times the limit. [m/s]
+    fn speed_limit(&self, i: usize) -> Real {
+        self.params.speed_limit * self.sound_speed(i)
+    }
+
+    /// √((λ + 2µ)/ρ) [m/s]
+    pub(super) fn sound_speed(&self, i: usize) -> Real {
+        (self.matter.lame.at(i).p_wave_modulus() / self.matter.density.at(i)).sqrt()
+    }
+
+    /// v̄: mean velocity of the neighbours by mass, and their mass.
+    fn around(&self, particles: &Particles, i: usize) -> (Vec3, Real) {
+        let (mut momentum, mut mass) = (Vec3::ZERO, 0.0);
+        for &j in self.bonds.ends(i) {
+            let m = particles.mass[j as usize];
+            momentum += particles.velocity[j as usize] * m;
+            mass += m;
+        }
+        (momentum / mass.max(Real::MIN_POSITIVE), mass)
+    }
+
+    /// Shortens v_i − v̄ to the limit and gives the momentum to the neighbours.
+    pub(super) fn limit_speeds(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>) {
+        if self.params.speed_limit <= 0.0 {
+            return;
+        }
+        ctx.timings.stage("speed limit", || {
+            let n = particles.len();
+            // two particles differ by at most twice the largest difference from the common mean
+            let mean = particles.momentum() / particles.total_mass();
+            let spread = max_over(n, |i| (particles.velocity[i] - mean).length() / self.speed_limit(i));
+            if spread.is_none_or(|s| 2.0 * s.0 <= 1.0) {
+                return;
+            }
+            let is_fast = |i: usize| {
+                let (around, mass) = self.around(particles, i);
+                mass > 0.0 && (particles.velocity[i] - around).length() > self.speed_limit(i)
+            };
+            let fast: Vec<usize> = (0..n).into_par_iter().with_min_len(256).filter(|&i| is_fast(i)).collect();
+            for &i in &fast {
+                let (around, mass) = self.around(particles, i);
+                let relative = particles.velocity[i] - around;
+                let excess = relative.length() / self.speed_limit(i);
+                if excess > 1.0 {
+                    let change = relative * (1.0 / excess - 1.0);
+                    particles.velocity[i] += change;
+                    let back = change * (particles.mass[i] / mass);
+                    self.bonds.ends(i).iter().for_each(|&j| particles.velocity[j as usize] -= back);
+                    self.tallies.n_limited += 1;
+                }
+            }
+        });
+    }
+
+    /// Fewer than this many particles nearby make a stray.
+    const COMPANY: usize = 4;
+    /// How far company is looked for. [spacings]
+    const NEARBY: Real = 2.0;
+
+    /// 1 for particles that have lost touch with the matter, 0 for others.
+    pub(super) fn strays(&self, particles: &Particles) -> Vec<Real> {
+        let x = &particles.position;
+        let largest = max_over(x.len(), |i| 2.0 * Self::NEARBY * particles.radius[i]).map_or(1.0, |m| m.0);
+        let grid = crate::neighbors::Grid::new(x, 0.5 * largest);
+        let is_stray = |i: usize| {
+            let reach = 2.0 * Self::NEARBY * particles.radius[i];
+            let mut company = 0;
+            grid.visit_ball(x[i], reach, |j| {
+                let near = x[i].distance_squared(x[j as usize]) < reach * reach;
+                company += usize::from(j as usize != i && near);
+            });
+            if company < Self::COMPANY { 1.0 } else { 0.0 }
+        };
+        (0..x.len()).into_par_iter().map(is_stray).collect()
+    }
+
+    /// Strays at this moment.
+    pub(super) fn n_strays(&self, particles: &Particles) -> Real {
+        let strays = self.strays(particles);
+        sum_over(strays.len(), |i| strays[i])
+    }
+}

@@ -1,0 +1,72 @@
+//! How long steps may be, and when the matter has fallen apart.
+
+use super::Embedded;
+use crate::math::{Real, symmetric_eigen};
+use crate::methods::explicit::{MISSED, highest_frequency};
+use crate::methods::{StepError, TimeStepLimit};
+use crate::particles::Particles;
+use rayon::prelude::*;
+
+/// Of the particles' time scales this low percentile counts: single ones may be shorter.
+const PERCENTILE: Real = 0.005;
+/// More degenerate neighbourhoods than this share of all: the matter has fallen apart.
+const FALLEN_APART: Real = 0.2;
+
+impl Embedded {
+    /// 2/ω_max of the undeformed bodies, by power iteration, and the time scales that go with it.
+    pub(super) fn find_rest_limits(&mut self, particles: &Particles) {
+        let smallest = self.support_radius.iter().copied().fold(Real::INFINITY, Real::min);
+        let mut saved = std::mem::take(&mut self.force);
+        saved.resize(particles.len(), Default::default());
+        self.force = saved.clone();
+        let (highest, fastest) =
+            highest_frequency(&particles.position, &particles.mass, smallest, |x, force| {
+                self.forces_at(x, &particles.body);
+                force.copy_from_slice(&self.force);
+            });
+        self.force = saved;
+        self.rest.time_step = 2.0 / (highest * (1.0 + MISSED));
+        self.rest.fastest = fastest;
+        self.rest.time_scale = self.low_time_scale(particles);
+    }
+
+    /// A low percentile of l_i/c_i, l_i = √(λ_min(A_i)/Σ_j w_ij): how long sound takes through the thinnest direction of
+    /// a neighbourhood; where a particle is lighter than its neighbours, shorter by the root of that. [s]
+    pub(super) fn low_time_scale(&self, particles: &Particles) -> Real {
+        let scale = |i: usize| {
+            let (moment, sum) = self.moment(i);
+            let flattest = symmetric_eigen(moment).0.z.max(0.0);
+            (flattest / sum).sqrt() / self.sound_speed(i)
+        };
+        let solid = (0..particles.len()).into_par_iter().filter(|&i| !self.basis[i].is_degenerate());
+        let mut all: Vec<Real> = solid.map(scale).collect();
+        let k = (PERCENTILE * all.len() as Real) as usize;
+        if k >= all.len() {
+            return 0.0;
+        }
+        *all.select_nth_unstable_by(k, Real::total_cmp).1
+    }
+
+    pub(super) fn time_step_limit(&self) -> TimeStepLimit {
+        let ratio = self.pace.time_scale_ratio;
+        let stable = self.rest.time_step * ratio.min(1.0);
+        TimeStepLimit {
+            value: self.params.safety * stable,
+            stable,
+            reason: if ratio < 0.95 { "elastic waves (flattened)" } else { "elastic waves" },
+            particle: Some(self.rest.fastest.min(self.basis.len().saturating_sub(1))),
+        }
+    }
+
+    /// Ends the run when so many neighbourhoods are degenerate that the rest means nothing.
+    pub(super) fn check(&self, particles: &Particles) -> Result<(), StepError> {
+        let n = self.n_degenerate();
+        if n as Real <= FALLEN_APART * particles.len() as Real {
+            return Ok(());
+        }
+        let particle = self.basis.iter().position(|basis| basis.is_degenerate()).unwrap_or(0);
+        let reason =
+            format!("the matter has fallen apart: {n} of {} neighbourhoods are degenerate", particles.len());
+        Err(StepError::Unstable { reason, particle })
+    }
+}
