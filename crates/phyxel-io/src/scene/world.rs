@@ -7,9 +7,9 @@ use crate::mesh;
 use phyxel::contact::{Axes, Ease, Friction, Grip, Keyframe, Motion, Obstacle};
 use phyxel::forces::{Field, ForceField};
 use phyxel::geometry::{Fill, FillError, PlacedShape, Placement, Sampling, Shape, Spacing, TriangleMesh};
-use phyxel::material::{Material, Varying};
+use phyxel::material::{Material, Plasticity, Varying};
 use phyxel::math::{Quat, Real, Vec3};
-use phyxel::methods::reference;
+use phyxel::methods::{CATALOGUE, reference};
 use phyxel::world::{Body, BuildError, World};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -42,6 +42,7 @@ impl SceneFile {
         let scene = &self.scene;
         let mut builder = World::builder().gravity(scene.gravity).time_step(scene.time_step);
         builder = builder.method(reference_params(&scene.methods.reference));
+        builder = builder.method(scene.methods.embedded.clone());
         if let Some(clock) = options.clock {
             builder = builder.clock(clock);
         }
@@ -109,13 +110,7 @@ impl SceneFile {
             find_meshes(&grip.select.shape, &format!("grips.{k}.select"), &mut found);
         }
         for material in &scene.materials {
-            let varying = [
-                ("density", &material.density),
-                ("youngs_modulus", &material.youngs_modulus),
-                ("poisson_ratio", &material.poisson_ratio),
-                ("viscosity", &material.viscosity),
-            ];
-            for (key, value) in varying {
+            for (key, value) in material.scalars() {
                 if let scene::Varying::Inside { shape, .. } = value {
                     let path = format!("materials.{}.{key}.inside", material.name);
                     find_meshes(&shape.shape, &path, &mut found);
@@ -173,6 +168,14 @@ impl SceneFile {
                 youngs_modulus: varying(&material.youngs_modulus),
                 poisson_ratio: varying(&material.poisson_ratio),
                 viscosity: varying(&material.viscosity),
+                law: material.law,
+                plasticity: material.plasticity.as_ref().map(|p| Plasticity {
+                    yield_stress: varying(&p.yield_stress),
+                    flow_rate: varying(&p.flow_rate),
+                    hardening: varying(&p.hardening),
+                    thickening_stress: varying(&p.thickening_stress),
+                    measure: p.yield_measure,
+                }),
             },
             method: Some(body.method.clone()),
             velocity: body.velocity,
@@ -193,7 +196,7 @@ impl SceneFile {
                 (format!("bodies.{body}.{key}"), too_many.then(|| help.to_owned()))
             }
             BuildError::Method { body, .. } => {
-                (body.map_or_else(String::new, |b| format!("bodies.{b}")), None)
+                (body.map_or_else(String::new, |body| self.refused_by_method(body)), None)
             }
             BuildError::UnknownMethod { body, .. } => (format!("bodies.{body}.method"), None),
             BuildError::Grip { grip, .. } => {
@@ -209,6 +212,23 @@ impl SceneFile {
             BuildError::NoBodies => (String::new(), None),
         };
         self.error_at(&path, error.to_string(), help)
+    }
+
+    /// Path of what a method cannot run: the material's law or plasticity, else the body.
+    fn refused_by_method(&self, body: usize) -> String {
+        let scene::Body { method, material, .. } = &self.scene.bodies[body];
+        let material = &self.scene.materials[*material];
+        let entry = CATALOGUE.iter().find(|entry| entry.key == method);
+        let Some(entry) = entry else { return format!("bodies.{body}.method") };
+        let key = match (material.law, &material.plasticity) {
+            (Some(law), _) if !entry.laws.contains(&law) => "law",
+            (_, Some(_)) if !entry.plasticity => "plasticity",
+            _ => return format!("bodies.{body}"),
+        };
+        let path = format!("materials.{}", material.name);
+        // what a preset brought stands nowhere in the file
+        let own = format!("{path}.{key}");
+        if self.spans.get(&own).is_some() { own } else { format!("{path}.based_on") }
     }
 
     /// Which columns there are depends on the methods, so it is known only now.
