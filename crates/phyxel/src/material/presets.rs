@@ -59,8 +59,7 @@ pub const PRESETS: &[Preset] = &[
         viscosity: 200.0,
         plasticity: Some((120e3, 100.0, 0.02)),
         source: "Oil-based clay at room temperature. Yield stress and hardening: order of magnitude of the compression \
-                 tests of Sofuoglu and Rasty 2000, Tribology International 33, 523; colours and brands differ by a \
-                 factor of two. Density, E, Poisson's ratio, viscosity and flow rate are choices.",
+                 tests of Sofuoglu and Rasty 2000, Tribology International 33, 523, where even colours differ. Density, E, Poisson's ratio, viscosity and flow rate are choices.",
     },
     Preset {
         name: "bread dough",
@@ -114,7 +113,7 @@ pub const PRESETS: &[Preset] = &[
         poisson_ratio: 0.44,
         viscosity: 10e3,
         plasticity: Some((5.5e6, 400.0, 0.0015)),
-        source: "Pure soft lead. Density, E and Poisson's ratio: CRC Handbook of Chemistry and Physics. Yield stress: \
+        source: "Pure soft lead. Density, E and Poisson's ratio: Cardarelli, Materials Handbook. Yield stress: \
                  handbooks have 5.5 MPa (soft) to 11 MPa (Callister, Materials Science and Engineering). Hardening is \
                  chosen to reach a strength of 17 MPa at a strain of one half. Viscosity and flow rate are choices. \
                  Stiff: a body with a spacing of 1 cm takes steps of some microseconds.",
