@@ -121,7 +121,7 @@ static PLASTICITY: Table = Table {
             "thickening_stress",
             Kind::QuantityOrTable(THICKENING_STRESS, &THICKENING_STRESS_VARYING),
             Presence::Default("0"),
-            "Stress over which flow slows down in proportion, so that quick blows meet a solid; 0 is off.",
+            "Divides the flow rate by the stress over this one, so that quick blows meet a solid and slow loads flow; 0 is off.",
         ),
         key(
             "yield_measure",
