@@ -59,7 +59,8 @@ pub const PRESETS: &[Preset] = &[
         viscosity: 200.0,
         plasticity: Some((120e3, 100.0, 0.02)),
         source: "Oil-based clay at room temperature. Yield stress and hardening: order of magnitude of the compression \
-                 tests of Sofuoglu and Rasty 2000, Tribology International 33, 523, where even colours differ. Density, E, Poisson's ratio, viscosity and flow rate are choices.",
+                 tests of Sofuoglu and Rasty 2000, Tribology International 33, 523, where even colours differ. Density, E, \
+                 Poisson's ratio, viscosity and flow rate are choices.",
     },
     Preset {
         name: "bread dough",
