@@ -2,6 +2,7 @@
 //! the scene file.
 
 use super::description as scene;
+use super::spelling::nearest;
 use super::{Problem, SceneError, SceneFile};
 use crate::mesh;
 use phyxel::contact::{Axes, Ease, Friction, Grip, Keyframe, Motion, Obstacle};
@@ -9,7 +10,7 @@ use phyxel::forces::{Field, ForceField};
 use phyxel::geometry::{Fill, FillError, PlacedShape, Placement, Sampling, Shape, Spacing, TriangleMesh};
 use phyxel::material::{Material, Plasticity, Varying};
 use phyxel::math::{Quat, Real, Vec3};
-use phyxel::methods::{CATALOGUE, reference};
+use phyxel::methods::{CATALOGUE, ColumnInfo, reference};
 use phyxel::world::{Body, BuildError, World};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -234,19 +235,30 @@ impl SceneFile {
     /// Which columns there are depends on the methods, so it is known only now.
     fn check_columns(&self, world: &World) -> Result<(), SceneError> {
         let known = world.columns();
-        let names: Vec<&str> = known.iter().map(|c| c.name).collect();
         let unknown = |(k, name): (usize, &String)| {
             let path = format!("output.columns.{k}");
             let message = format!("there is no column \"{name}\"");
-            (!names.contains(&name.as_str())).then(|| {
-                Problem::new(self.spans.nearest(&path), message)
-                    .with_help(format!("columns here are: {}", names.join(", ")))
+            (!known.iter().any(|column| column.name == name)).then(|| {
+                Problem::new(self.spans.nearest(&path), message).with_help(column_help(name, &known))
             })
         };
         let problems: Vec<Problem> =
             self.scene.output.columns.iter().enumerate().filter_map(unknown).collect();
         if problems.is_empty() { Ok(()) } else { Err(self.error(problems)) }
     }
+}
+
+/// What to write instead of a column that is not there.
+fn column_help(name: &str, known: &[ColumnInfo]) -> String {
+    let names = || known.iter().map(|column| column.name);
+    let vector = ["_x", "_y", "_z"].iter().find_map(|ending| name.strip_suffix(ending));
+    let vector = known.iter().find(|column| column.n_components == 3 && vector == Some(column.name));
+    let hint = match (vector, nearest(name, names())) {
+        (Some(column), _) => format!("a vector is written as a whole: ask for \"{}\"; ", column.name),
+        (None, Some(near)) => format!("did you mean \"{near}\"? "),
+        (None, None) => String::new(),
+    };
+    format!("{hint}columns here are: {}", names().collect::<Vec<_>>().join(", "))
 }
 
 fn find_meshes(shape: &scene::Shape, path: &str, found: &mut Vec<(String, String)>) {
@@ -344,5 +356,21 @@ fn reference_params(settings: &scene::ReferenceSettings) -> reference::Params {
         volume_stiffness: settings.volume_stiffness,
         inversion_guard: settings.inversion_guard,
         safety: settings.safety,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_columns_are_answered_with_what_was_probably_meant() {
+        let known =
+            [ColumnInfo::scalar("stress", "Pa", ""), ColumnInfo::vector("embedded_position", "m", "")];
+        let all = "columns here are: stress, embedded_position";
+        assert_eq!(column_help("heat", &known), all);
+        assert_eq!(column_help("stres", &known), format!("did you mean \"stress\"? {all}"));
+        let whole = format!("a vector is written as a whole: ask for \"embedded_position\"; {all}");
+        assert_eq!(column_help("embedded_position_x", &known), whole);
     }
 }
