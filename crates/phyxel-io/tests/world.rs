@@ -100,6 +100,42 @@ fn all_bad_meshes_are_reported_at_once() {
     assert_eq!(build(&text).err().unwrap().problems.len(), 2);
 }
 
+/// The engine refuses what a method cannot run; the caret is under what asks for it.
+#[test]
+fn materials_that_a_method_cannot_run_are_reported_at_their_key() {
+    let at = |keys: &str, word: &str, message: &str| {
+        let text = SCENE.replace("poisson_ratio = 0.3", keys);
+        let error = build(&text).err().unwrap_or_else(|| panic!("{keys} was accepted"));
+        let problem = &error.problems[0];
+        assert!(error.to_string().contains(message), "{error}");
+        assert!(
+            problem.message.contains("body \"b\"") && problem.message.contains("\"embedded\""),
+            "{error}"
+        );
+        assert_eq!(&text[problem.span.clone()], word, "{error}");
+    };
+    let law = "cannot run the law \"neo_hookean\"; these can: \"embedded\"";
+    at("poisson_ratio = 0.3\nlaw = \"neo_hookean\"", "\"neo_hookean\"", law);
+    let plastic = "cannot run plastic materials";
+    let table = "{ yield_stress = 1, flow_rate = 1 }";
+    at(&format!("poisson_ratio = 0.3\nplasticity = {table}"), table, plastic);
+    at("poisson_ratio = 0.3\nplasticity.yield_stress = 1\nplasticity.flow_rate = 1", "plasticity", plastic);
+    at("poisson_ratio = 0.3\nbased_on = \"wax\"", "\"wax\"", plastic);
+    let own = SCENE.replace("poisson_ratio = 0.3", "poisson_ratio = 0.3\nlaw = \"st_venant_kirchhoff\"");
+    assert!(build(&own).is_ok(), "the method's own law may be named");
+    let rubber = SCENE.replace("poisson_ratio = 0.3", "based_on = \"rubber\"");
+    assert!(build(&rubber).is_ok());
+}
+
+/// Meshes are looked for wherever a scalar varies.
+#[test]
+fn a_region_of_plasticity_may_be_a_mesh() {
+    let region = "{ inside.mesh.file = \"nowhere.obj\", value = 1, outside = 2 }";
+    let keys = format!("poisson_ratio = 0.3\nplasticity = {{ yield_stress = 1, flow_rate = {region} }}");
+    let error = build(&SCENE.replace("poisson_ratio = 0.3", &keys)).err().unwrap().to_string();
+    assert!(error.contains("nowhere.obj") && error.contains("scene.toml:9:"), "{error}");
+}
+
 /// The schema's defaults are the engine's own.
 #[test]
 fn settings_left_out_are_the_engines_defaults() {

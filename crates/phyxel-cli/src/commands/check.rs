@@ -5,6 +5,9 @@ use crate::failure::Failure;
 use crate::scene_source::{self, SceneSource, describe, describe_fill, number};
 use crate::table::Table;
 use crate::{clock, memory, threads};
+use phyxel::material::{Law, YieldMeasure};
+use phyxel::methods::ColumnInfo;
+use phyxel_io::scene::description::{Plasticity, Varying};
 use std::path::PathBuf;
 
 /// Steps are measured for about so long. [s]
@@ -54,7 +57,8 @@ fn bodies(source: &SceneSource) -> Table {
 }
 
 fn materials(source: &SceneSource) -> Table {
-    let head = ["material", "density", "Young's modulus", "Poisson's ratio", "viscosity"];
+    let head =
+        ["material", "density", "Young's modulus", "Poisson's ratio", "viscosity", "law", "plasticity"];
     let mut table = Table::new(head, &[]);
     for material in &source.scene.materials {
         table.row([
@@ -63,9 +67,30 @@ fn materials(source: &SceneSource) -> Table {
             describe(&material.youngs_modulus, "Pa"),
             describe(&material.poisson_ratio, ""),
             describe(&material.viscosity, "Pa.s"),
+            material.law.map_or("the method's own", Law::key).to_owned(),
+            material.plasticity.as_ref().map_or_else(|| "elastic".to_owned(), describe_plasticity),
         ]);
     }
     table
+}
+
+fn describe_plasticity(plasticity: &Plasticity) -> String {
+    let mut text = format!(
+        "yields at {}, flows at {}",
+        describe(&plasticity.yield_stress, "Pa"),
+        describe(&plasticity.flow_rate, "1/s")
+    );
+    let is_zero = |varying: &Varying| *varying == Varying::Uniform(0.0);
+    if !is_zero(&plasticity.hardening) {
+        text += &format!(", hardening {}", describe(&plasticity.hardening, ""));
+    }
+    if !is_zero(&plasticity.thickening_stress) {
+        text += &format!(", thickening at {}", describe(&plasticity.thickening_stress, "Pa"));
+    }
+    if plasticity.yield_measure == YieldMeasure::Deviatoric {
+        text += ", deviatoric";
+    }
+    text
 }
 
 /// What real steps took.
@@ -109,8 +134,7 @@ fn outlook(source: &SceneSource, limit: f64, reason: &str, measured: &Measured) 
     let n_particles = source.world.n_particles();
     let n_frames = scene.n_frames();
     let steps_per_frame = (1.0 / scene.frame_rate / limit).ceil().max(1.0);
-    let n_floats: usize =
-        scene.output.columns.iter().map(|name| if name == "velocity" { 3 } else { 1 }).sum();
+    let n_floats = n_components(&source.world.columns(), &scene.output.columns);
     let disk = ((n_frames + 1) * n_particles * 4 * (6 + n_floats)) as u64;
     let seconds = n_frames as f64 * steps_per_frame * measured.seconds_per_step;
     let mut table = Table::plain();
@@ -143,6 +167,11 @@ fn outlook(source: &SceneSource, limit: f64, reason: &str, measured: &Measured) 
     table.to_string()
 }
 
+/// Numbers per particle in the asked-for columns.
+fn n_components(known: &[ColumnInfo], asked: &[String]) -> usize {
+    known.iter().filter(|column| asked.iter().any(|name| name == column.name)).map(|c| c.n_components).sum()
+}
+
 fn doubts(source: &SceneSource, measured: &Measured) -> Vec<String> {
     let mut doubts = source.world.warnings().to_vec();
     for body in source.bodies.iter().filter(|body| body.n_particles < FEW_PARTICLES) {
@@ -164,5 +193,37 @@ fn duration(seconds: f64) -> String {
         s if s < 6000.0 => format!("{:.0} min", s / 60.0),
         s if s < 48.0 * 3600.0 => format!("{:.1} h", s / 3600.0),
         s => format!("{:.1} days", s / 86400.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_count_three_times() {
+        let known = [
+            ColumnInfo::scalar("stress", "Pa", ""),
+            ColumnInfo::vector("embedded_position", "m", ""),
+            ColumnInfo::vector("velocity", "m/s", ""),
+        ];
+        assert_eq!(n_components(&known, &["stress".into(), "embedded_position".into()]), 4);
+    }
+
+    #[test]
+    fn plasticity_is_described_by_what_it_has() {
+        let mut plasticity = Plasticity {
+            yield_stress: Varying::Uniform(2e3),
+            flow_rate: Varying::Uniform(40.0),
+            hardening: Varying::Uniform(0.0),
+            thickening_stress: Varying::Uniform(0.0),
+            yield_measure: YieldMeasure::Total,
+        };
+        assert_eq!(describe_plasticity(&plasticity), "yields at 2000 Pa, flows at 40 1/s");
+        plasticity.hardening = Varying::Uniform(-0.1);
+        plasticity.thickening_stress = Varying::Uniform(1e3);
+        plasticity.yield_measure = YieldMeasure::Deviatoric;
+        let text = describe_plasticity(&plasticity);
+        assert!(text.ends_with(", hardening -0.1, thickening at 1000 Pa, deviatoric"), "{text}");
     }
 }

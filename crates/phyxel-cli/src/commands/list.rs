@@ -2,9 +2,10 @@
 
 use super::print;
 use crate::failure::Failure;
-use crate::scene_source;
+use crate::scene_source::{self, number};
 use crate::table::Table;
 use clap::ValueEnum;
+use phyxel::material::PRESETS;
 use phyxel::methods::CATALOGUE;
 use phyxel_io::results::FORMATS;
 use phyxel_io::scene::schema::{Key, Kind, Presence, ROOT, Table as SceneTable};
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// Lists what there is.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  phyxel list methods\n  phyxel list scenes")]
+#[command(after_help = "Examples:\n  phyxel list methods\n  phyxel list materials\n  phyxel list scenes")]
 pub(crate) struct Args {
     /// Of what.
     #[arg(value_enum)]
@@ -23,7 +24,7 @@ pub(crate) struct Args {
 enum What {
     /// The published methods that drive bodies.
     Methods,
-    /// What a material can say.
+    /// The presets that materials can be based on, and what a material can say.
     Materials,
     /// The shapes of bodies, obstacles and regions.
     Shapes,
@@ -35,14 +36,68 @@ enum What {
 
 /// Runs the command.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let table = match args.what {
-        What::Methods => methods(),
-        What::Materials => keys("material", "key of a material"),
-        What::Shapes => keys("shape", "shape"),
-        What::Formats => formats(),
+    let text = match args.what {
+        What::Methods => methods().to_string(),
+        What::Materials => materials(),
+        What::Shapes => keys("shape", "shape").to_string(),
+        What::Formats => formats().to_string(),
         What::Scenes => return scenes(),
     };
-    print(&table.to_string())
+    print(&text)
+}
+
+fn materials() -> String {
+    let (material, plasticity) =
+        (keys("material", "key of a material"), keys("plasticity", "of its plasticity"));
+    format!("{}\n{material}\n{plasticity}", presets())
+}
+
+/// Characters of a line of a source.
+const SOURCE_WIDTH: usize = 72;
+
+fn presets() -> Table {
+    let head = [
+        "preset",
+        "density [kg/m3]",
+        "E [Pa]",
+        "nu",
+        "viscosity [Pa.s]",
+        "yield stress [Pa]",
+        "flow rate [1/s]",
+        "hardening",
+        "source",
+    ];
+    let mut table = Table::new(head, &[1, 2, 3, 4, 5, 6, 7]);
+    for preset in PRESETS {
+        let flow = match preset.plasticity {
+            Some((yield_stress, flow_rate, hardening)) => [yield_stress, flow_rate, hardening].map(number),
+            None => ["elastic", "", ""].map(str::to_owned),
+        };
+        let numbers = [preset.density, preset.youngs_modulus, preset.poisson_ratio, preset.viscosity];
+        let cells = [preset.name.to_owned()].into_iter().chain(numbers.map(number)).chain(flow);
+        let mut cells: Vec<String> = cells.collect();
+        for line in wrapped(preset.source, SOURCE_WIDTH) {
+            cells.push(line);
+            table.row(cells);
+            cells = vec![String::new(); head.len() - 1];
+        }
+    }
+    table
+}
+
+/// A text in lines of at most so many characters, if its words allow it.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 fn methods() -> Table {
@@ -78,6 +133,7 @@ fn default(key: &Key) -> String {
         Presence::Default(value) => value.into(),
         Presence::Optional(meaning) => meaning.into(),
         Presence::ByRule => String::new(),
+        Presence::UnlessPreset => "required without a preset".into(),
     }
 }
 
@@ -143,9 +199,12 @@ mod tests {
         assert!(methods().to_string().contains("reference"));
         let shapes = keys("shape", "shape").to_string();
         assert!(shapes.contains("half_space") && shapes.contains("torus"), "{shapes}");
-        let materials = keys("material", "key").to_string();
-        assert!(materials.contains("youngs_modulus") && materials.contains("required"), "{materials}");
+        let materials = materials();
+        for word in ["youngs_modulus", "required", "bread dough", "yield_measure", "thickening_stress"] {
+            assert!(materials.contains(word), "{word} is missing in\n{materials}");
+        }
         assert!(formats().to_string().contains("checkpoint"));
+        assert_eq!(wrapped("a bc  def g", 4), ["a bc", "def", "g"]);
         assert!(find_table(&ROOT, "no such table", &mut Vec::new()).is_none());
     }
 }

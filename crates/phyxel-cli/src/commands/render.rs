@@ -10,7 +10,7 @@ use crate::render::{CameraOptions, Picture, Quality, contact_sheet, write_gif};
 use crate::{scene_source, threads};
 use clap::ValueEnum;
 use coloring::{Coloring, parse_range};
-use phyxel_io::results::{ParticleTable, ResultFolder, RunInfo};
+use phyxel_io::results::{ParticleColumn, ParticleTable, ResultFolder, RunInfo};
 use selection::Selection;
 use stage::Theatre;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,7 @@ const EXAMPLES: &str = "\
 Examples:
   phyxel render out/clay -o clay.png                       the last frame
   phyxel render out/clay -o clay.png --frame 12 --color-by stress
+  phyxel render out/clay -o clay.png --space embedded      as the method sees it at rest
   phyxel render out/clay -o clay.gif --every 2 --size 640x480
   phyxel render out/clay -o clay.png --sheet 9 --camera azimuth=60,elevation=10";
 
@@ -68,6 +69,8 @@ pub(crate) struct Args {
 enum Space {
     /// Where they are.
     World,
+    /// Where they would be at rest: the column embedded_position. Obstacles are not there.
+    Embedded,
 }
 
 /// What is written.
@@ -108,18 +111,24 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let info = folder.run_info()?;
     let numbers = selection.pick(&folder.frame_numbers()?).map_err(Failure::Usage)?;
     threads::with_threads(args.threads, || {
-        let tables =
+        let mut tables =
             numbers.iter().map(|&number| folder.read_frame(number)).collect::<Result<Vec<_>, _>>()?;
+        if args.space == Space::Embedded {
+            tables.iter_mut().try_for_each(move_to_embedded).map_err(Failure::Usage)?;
+        }
         let coloring = Coloring::new(&args.color_by, args.range, &tables).map_err(Failure::Usage)?;
         let size = args.size.unwrap_or(if selection == Selection::One(args.frame) {
             STILL_SIZE
         } else {
             SMALL_SIZE
         });
-        let obstacles = scene_source::load_obstacles(&folder.scene_path()).unwrap_or_else(|_| {
-            warn("the obstacles are left out: the scene of this result cannot be read by this version");
-            Vec::new()
-        });
+        let obstacles = match args.space {
+            Space::World => scene_source::load_obstacles(&folder.scene_path()).unwrap_or_else(|_| {
+                warn("the obstacles are left out: the scene of this result cannot be read by this version");
+                Vec::new()
+            }),
+            Space::Embedded => Vec::new(),
+        };
         let camera = args.camera.unwrap_or_default();
         let clear_share = if coloring.legend().is_some() { CLEAR_OF_LEGEND } else { 1.0 };
         let aspect = clear_share * size.0 as f32 / size.1 as f32;
@@ -128,13 +137,32 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             let mut stage = theatre.stage(table, &coloring);
             let is_sheet = matches!(selection, Selection::Sheet(_));
             stage.title = (!is_sheet).then(|| info.title.clone());
-            stage.caption = (!is_sheet).then(|| time_label(table));
+            stage.caption = (!is_sheet).then(|| match args.space {
+                Space::World => time_label(table),
+                Space::Embedded => format!("{}, embedded space", time_label(table)),
+            });
             crate::render::render(&stage, size.0, size.1, args.quality)
         });
         let pictures: Vec<Picture> = pictures.collect();
         write(args, selection, &info, &tables, &pictures)?;
         print(&format!("{}\n", args.output.display()))
     })
+}
+
+/// The column with the embedded positions.
+const EMBEDDED_POSITION: &str = "embedded_position";
+
+/// Puts the particles where they are embedded.
+fn move_to_embedded(table: &mut ParticleTable) -> Result<(), String> {
+    let is_wanted = |column: &&ParticleColumn| column.name == EMBEDDED_POSITION && column.n_components == 3;
+    let Some(column) = table.columns.iter().find(is_wanted) else {
+        return Err(format!(
+            "--space embedded needs the column \"{EMBEDDED_POSITION}\", which the frames do not have. Add it to \
+             [output] columns = [...] in the scene and run it again; the method must be \"embedded\""
+        ));
+    };
+    table.position = column.values.chunks_exact(3).map(|e| [e[0], e[1], e[2]]).collect();
+    Ok(())
 }
 
 fn time_label(table: &ParticleTable) -> String {

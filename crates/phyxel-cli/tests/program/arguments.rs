@@ -39,6 +39,10 @@ fn lists_and_schema_come_from_the_tables() {
     {
         assert!(place.succeed(&["list", what]).stdout.contains(word), "{what}");
     }
+    let materials = place.succeed(&["list", "materials"]).stdout;
+    for word in ["modelling clay", "flow rate [1/s]", "Sofuoglu", "based_on", "yield_measure"] {
+        assert!(materials.contains(word), "{word} is missing in\n{materials}");
+    }
     assert_eq!(place.phyxel(&["list", "scenes"]).code, Some(2), "there is no folder of scenes");
     std::fs::create_dir_all(place.path("scenes/deep")).unwrap();
     std::fs::copy(place.path("scene.toml"), place.path("scenes/deep/block.toml")).unwrap();
@@ -58,6 +62,8 @@ fn a_check_tells_what_will_happen_and_writes_nothing() {
         "125",
         "jelly",
         "50000 Pa",
+        "the method's own",
+        "elastic",
         "0.1 m, lattice",
         "time step",
         "steps per frame",

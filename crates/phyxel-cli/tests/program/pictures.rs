@@ -1,6 +1,8 @@
 //! Pictures and animations of results.
 
 use crate::support::{BLOCK, Workplace};
+use phyxel::frame::{Frame, FrameColumn};
+use phyxel_io::results::{ResultFolder, ply};
 
 fn size(png: &[u8]) -> (u32, u32) {
     let number = |at: usize| u32::from_be_bytes([png[at], png[at + 1], png[at + 2], png[at + 3]]);
@@ -55,4 +57,53 @@ fn wrong_wishes_are_answered_with_what_is_there() {
     let nowhere = place.phyxel(&["render", "a", "--frame", "0", "-o", "missing/x.png", "--size", "32x32"]);
     assert_eq!(nowhere.code, Some(1));
     assert!(nowhere.stderr.contains("missing/x.png"), "{}", nowhere.stderr);
+}
+
+/// The frames of a run with a column of vectors more, which stands for what the embedded method writes.
+fn add_embedded_positions(place: &Workplace, folder: &str) {
+    let result = ResultFolder::open(&place.path(folder)).unwrap();
+    for number in result.frame_numbers().unwrap() {
+        let table = result.read_frame(number).unwrap();
+        // three times as wide, far from the world's place; one particle has none
+        let mut values: Vec<f32> =
+            table.position.iter().flat_map(|x| [3.0 * x[0] + 50.0, x[1] - 80.0, x[2]]).collect();
+        values[..3].fill(f32::NAN);
+        let column = FrameColumn { name: "embedded_position".into(), unit: "m", n_components: 3, values };
+        let frame = Frame {
+            time: table.time,
+            position: table.position,
+            id: table.id,
+            body: table.body,
+            radius: table.radius,
+            columns: vec![column],
+        };
+        let path = place.path(folder).join(format!("frames/particles_{number:04}.ply"));
+        std::fs::write(path, ply::encode(&frame)).unwrap();
+    }
+}
+
+#[test]
+fn embedded_positions_are_drawn_where_they_are() {
+    let place = Workplace::new(BLOCK);
+    place.succeed(&["run", "scene.toml", "-o", "a", "--frames", "2", "-q"]);
+    let common = ["render", "a", "--quality", "draft", "--size", "128x96"];
+    let draw = |arguments: &[&str]| place.phyxel(&[&common[..], arguments].concat());
+    let ended = draw(&["-o", "x.png", "--space", "embedded"]);
+    assert_eq!(ended.code, Some(2));
+    for word in ["\"embedded_position\"", "[output] columns", "\"embedded\""] {
+        assert!(ended.stderr.contains(word), "{word} is missing in\n{}", ended.stderr);
+    }
+    assert!(!place.path("x.png").exists());
+    add_embedded_positions(&place, "a");
+    for arguments in [
+        &["-o", "world.png"][..],
+        &["-o", "embedded.png", "--space", "embedded"],
+        &["-o", "coloured.png", "--space", "embedded", "--color-by", "embedded_position"],
+        &["-o", "sheet.png", "--space", "embedded", "--sheet", "2"],
+    ] {
+        let ended = draw(arguments);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    }
+    let read = |name: &str| std::fs::read(place.path(name)).unwrap();
+    assert!(read("world.png") != read("embedded.png") && read("embedded.png") != read("coloured.png"));
 }

@@ -46,6 +46,22 @@ fn what_only_the_engine_finds_is_shown_at_its_place_in_the_scene() {
     assert!(!place.path("out").exists());
 }
 
+#[test]
+fn a_material_that_the_method_cannot_run_is_shown_at_its_key_with_methods_that_can() {
+    let keys = "viscosity = \"2 Pa.s\"\nplasticity = { yield_stress = \"1 kPa\", flow_rate = 10 }";
+    let scene = BLOCK.replace("viscosity = \"2 Pa.s\"", keys);
+    let line = 1 + scene.lines().position(|line| line.contains("plasticity")).unwrap();
+    let place = Workplace::new(&scene);
+    for command in ["run", "check"] {
+        let ended = place.phyxel(&[command, "scene.toml"]);
+        assert_eq!(ended.code, Some(2));
+        for word in [&format!("scene.toml:{line}:14"), "\"reference\" cannot run", "\"embedded\"", "^"] {
+            assert!(ended.stderr.contains(word), "{word} is missing in\n{}", ended.stderr);
+        }
+    }
+    assert!(!place.path("out").exists());
+}
+
 /// A force without bounds tears the block apart after 0.1 s.
 #[test]
 fn a_run_that_fails_names_body_particle_time_and_remedy_and_keeps_its_frames() {

@@ -3,9 +3,11 @@
 use super::description::*;
 use super::schema::SHAPE_KEYS;
 use super::section::{Gap, Section, Value};
+use super::settings;
+use phyxel::material::{Law, YieldMeasure};
 use phyxel::math::Vec3;
 
-type Built<T> = Result<T, Gap>;
+pub(crate) type Built<T> = Result<T, Gap>;
 
 /// The description of a scene without problems.
 pub(crate) fn scene(root: &Section) -> Built<Scene> {
@@ -22,7 +24,7 @@ pub(crate) fn scene(root: &Section) -> Built<Scene> {
         frame_rate: root.number("frame_rate")?,
         gravity: root.vector("gravity")?,
         time_step: optional(root, "time_step", Section::number)?,
-        methods: methods(root.section("methods")?)?,
+        methods: settings::methods(root.section("methods")?)?,
         materials: materials.iter().map(|(name, section)| material(name, section)).collect::<Built<_>>()?,
         bodies: bodies
             .iter()
@@ -45,7 +47,7 @@ pub(crate) fn name_or_number(section: &Section, index: usize) -> String {
 }
 
 /// A value that may be absent.
-fn optional<T>(
+pub(crate) fn optional<T>(
     section: &Section,
     key: &'static str,
     get: impl Fn(&Section, &'static str) -> Built<T>,
@@ -53,46 +55,49 @@ fn optional<T>(
     if section.has(key) { get(section, key).map(Some) } else { Ok(None) }
 }
 
+/// The meaning of a word of a choice.
+pub(crate) fn choice<T: Clone>(section: &Section, key: &'static str, meanings: &[(&str, T)]) -> Built<T> {
+    let word = section.text(key)?;
+    meanings
+        .iter()
+        .find(|(known, _)| known == word)
+        .map(|found| found.1.clone())
+        .ok_or_else(|| section.gap(key))
+}
+
 /// A vector of which only the direction counts, at length 1.
 fn direction(section: &Section, key: &'static str) -> Built<Vec3> {
     section.vector(key)?.try_normalize().ok_or_else(|| section.gap(key))
 }
 
-fn methods(section: &Section) -> Built<MethodSettings> {
-    let reference = section.section("reference")?;
-    let support_factor = match reference.entries.get("support_factor").map(|entry| &entry.value) {
-        Some(Value::Number(factor)) => Some(*factor),
-        Some(Value::Text(_)) => None,
-        _ => return Err(reference.gap("support_factor")),
-    };
-    let volume_rule = match reference.text("volume_rule")?.as_str() {
-        "exact" => VolumeRule::Exact,
-        "sph" => VolumeRule::Sph,
-        _ => return Err(reference.gap("volume_rule")),
-    };
-    Ok(MethodSettings {
-        reference: ReferenceSettings {
-            support_factor,
-            volume_rule,
-            stabilization: reference.number("stabilization")?,
-            volume_stiffness: reference.number("volume_stiffness")?,
-            inversion_guard: reference.number("inversion_guard")?,
-            safety: reference.number("safety")?,
-        },
-    })
-}
-
 fn material(name: &str, section: &Section) -> Built<Material> {
     Ok(Material {
         name: name.to_owned(),
+        based_on: optional(section, "based_on", |section, key| section.text(key).cloned())?,
         density: varying(section, "density")?,
         youngs_modulus: varying(section, "youngs_modulus")?,
         poisson_ratio: varying(section, "poisson_ratio")?,
         viscosity: varying(section, "viscosity")?,
+        law: optional(section, "law", |section, key| {
+            let laws: Vec<(&str, Law)> = Law::ALL.iter().map(|&(law, word, _)| (word, law)).collect();
+            choice(section, key, &laws)
+        })?,
+        plasticity: optional(section, "plasticity", |section, key| plasticity(section.section(key)?))?,
     })
 }
 
-fn varying(section: &Section, key: &'static str) -> Built<Varying> {
+fn plasticity(section: &Section) -> Built<Plasticity> {
+    let measures = [("total", YieldMeasure::Total), ("deviatoric", YieldMeasure::Deviatoric)];
+    Ok(Plasticity {
+        yield_stress: varying(section, "yield_stress")?,
+        flow_rate: varying(section, "flow_rate")?,
+        hardening: varying(section, "hardening")?,
+        thickening_stress: varying(section, "thickening_stress")?,
+        yield_measure: choice(section, "yield_measure", &measures)?,
+    })
+}
+
+pub(crate) fn varying(section: &Section, key: &'static str) -> Built<Varying> {
     let Ok(table) = section.section(key) else {
         return section.number(key).map(Varying::Uniform);
     };
@@ -224,11 +229,7 @@ fn motion(section: &Section) -> Built<Motion> {
             rotation: rotation(section)?,
         })
     };
-    let ease = match section.text("ease")?.as_str() {
-        "linear" => Ease::Linear,
-        "smooth" => Ease::Smooth,
-        _ => return Err(section.gap("ease")),
-    };
+    let ease = choice(section, "ease", &[("linear", Ease::Linear), ("smooth", Ease::Smooth)])?;
     Ok(Motion { keyframes: section.sections("motion")?.iter().map(keyframe).collect::<Built<_>>()?, ease })
 }
 

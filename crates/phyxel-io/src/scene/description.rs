@@ -2,7 +2,9 @@
 //!
 //! Nothing here is read from other files or simulated; meshes are named, shapes are not yet filled.
 
+use phyxel::material::{Law, YieldMeasure};
 use phyxel::math::{Mat3, Vec3};
+use phyxel::methods::embedded;
 
 /// A whole scene.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,6 +56,8 @@ impl Scene {
 pub struct MethodSettings {
     /// The reference-shape method.
     pub reference: ReferenceSettings,
+    /// Deformation embedding: the engine's own settings.
+    pub embedded: embedded::Params,
 }
 
 /// Settings of the reference-shape method; the scene reference says what each one does.
@@ -87,6 +91,8 @@ pub enum VolumeRule {
 pub struct Material {
     /// Name in the file.
     pub name: String,
+    /// Preset that gave what the file leaves out.
+    pub based_on: Option<String>,
     /// Mass per volume at rest, in kg/m³.
     pub density: Varying,
     /// Young's modulus, in Pa.
@@ -95,6 +101,46 @@ pub struct Material {
     pub poisson_ratio: Varying,
     /// Shear viscosity, in Pa·s.
     pub viscosity: Varying,
+    /// From strain to stress; `None` is the method's own law.
+    pub law: Option<Law>,
+    /// How it flows; `None` for what only springs back.
+    pub plasticity: Option<Plasticity>,
+}
+
+impl Material {
+    /// Every scalar that may vary, with its key.
+    pub fn scalars(&self) -> Vec<(&'static str, &Varying)> {
+        let mut scalars = vec![
+            ("density", &self.density),
+            ("youngs_modulus", &self.youngs_modulus),
+            ("poisson_ratio", &self.poisson_ratio),
+            ("viscosity", &self.viscosity),
+        ];
+        if let Some(p) = &self.plasticity {
+            scalars.extend([
+                ("plasticity.yield_stress", &p.yield_stress),
+                ("plasticity.flow_rate", &p.flow_rate),
+                ("plasticity.hardening", &p.hardening),
+                ("plasticity.thickening_stress", &p.thickening_stress),
+            ]);
+        }
+        scalars
+    }
+}
+
+/// How a material flows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plasticity {
+    /// Stress of a pulled bar over which it flows, in Pa.
+    pub yield_stress: Varying,
+    /// How quickly strain turns plastic, in 1/s.
+    pub flow_rate: Varying,
+    /// Yield stress gained per stress that flow took away.
+    pub hardening: Varying,
+    /// Stress over which flow slows down, in Pa; 0 is off.
+    pub thickening_stress: Varying,
+    /// What counts as stress.
+    pub yield_measure: YieldMeasure,
 }
 
 /// A scalar that may vary over a body.
@@ -120,6 +166,17 @@ pub enum Varying {
         /// Value outside.
         outside: f64,
     },
+}
+
+impl Varying {
+    /// Largest value that can occur.
+    pub fn largest(&self) -> f64 {
+        match *self {
+            Self::Uniform(value) => value,
+            Self::Along { from, to, .. } => from.max(to),
+            Self::Inside { value, outside, .. } => value.max(outside),
+        }
+    }
 }
 
 /// A shape around its own origin.

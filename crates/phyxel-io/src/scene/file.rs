@@ -1,6 +1,7 @@
 //! Reading a scene file: syntax, validation, description.
 
 use super::description::Scene;
+use super::presets::Base;
 use super::problem::{Problem, SceneError};
 use super::schema::ROOT;
 use super::spans::Spans;
@@ -45,7 +46,7 @@ impl SceneFile {
             refuse(vec![Problem::new(error.span().unwrap_or(0..0), message)])
         })?;
         let mut validator = Validator::new(options);
-        let root = validator.table(&ROOT, document.as_table(), &Place::root());
+        let root = validator.table(&ROOT, document.as_table(), &Base::Nothing, &Place::root());
         let mut problems = validator.problems;
         problems.extend(checks::check(&root, document.contains_key("method")));
         if !problems.is_empty() {

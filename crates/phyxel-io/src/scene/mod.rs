@@ -2,7 +2,7 @@
 //!
 //! The format is a set of tables of keys ([`schema`]). They drive the validation, the JSON Schema for editors and the
 //! scene reference of the documentation. Reading collects all problems of a file, each with its place.
-//! Only `world` knows the engine: it turns a scene into a world.
+//! `world` turns a scene into a world of the engine.
 
 mod build;
 mod checks;
@@ -10,9 +10,11 @@ pub mod description;
 mod file;
 mod node;
 mod overrides;
+mod presets;
 mod problem;
 pub mod schema;
 mod section;
+mod settings;
 mod spans;
 mod spelling;
 mod units;
@@ -22,6 +24,7 @@ mod world;
 
 pub use file::{ParseOptions, SceneFile};
 pub use overrides::apply_overrides;
+pub use presets::materials_markdown;
 pub use problem::{Problem, SceneError, line_column};
 pub use schema::{json_schema, reference_markdown};
 pub use spans::Spans;

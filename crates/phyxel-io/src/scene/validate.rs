@@ -2,6 +2,7 @@
 
 use super::file::ParseOptions;
 use super::node::Node;
+use super::presets::Base;
 use super::problem::Problem;
 use super::schema::{Key, Kind, METHODS, Presence, Rule, Table};
 use super::section::{Entry, Section, Value};
@@ -74,8 +75,16 @@ impl<'a> Validator<'a> {
         self.problems.push(problem);
     }
 
-    /// Checks all keys of a table.
-    pub(crate) fn table(&mut self, table: &'static Table, source: &dyn TableLike, place: &Place) -> Section {
+    /// Checks all keys of a table. What is left out comes from the base, if it has it, or is the schema's default.
+    pub(crate) fn table(
+        &mut self,
+        table: &'static Table,
+        source: &dyn TableLike,
+        base: &Base,
+        place: &Place,
+    ) -> Section {
+        let named = Base::named(table, source);
+        let base = named.as_ref().unwrap_or(base);
         let mut given = Given { present: BTreeMap::new(), meant: Vec::new() };
         let mut entries = BTreeMap::new();
         for (name, item) in source.iter() {
@@ -91,12 +100,15 @@ impl<'a> Validator<'a> {
             if inner.is_given {
                 self.spans.record(&inner.path, span.clone());
             }
-            if let Some(value) = self.value(&key.kind, node, &inner) {
+            if let Some(value) = self.value(&key.kind, node, &base.inner(key.name), &inner) {
                 entries.insert(key.name, Entry { span, is_given: place.is_given, value });
             }
         }
+        // A misspelt `based_on` is no reason to miss what the preset would have given.
+        let is_meant = |key: &&Key| matches!(key.kind, Kind::Preset) && given.meant.contains(&key.name);
+        let base = if table.keys().any(|key| is_meant(&key)) { &Base::Unknown } else { base };
         for key in table.keys().filter(|key| !given.has(key.name)) {
-            if let Some(entry) = self.absent_key(table, key, place) {
+            if let Some(entry) = self.absent_key(table, key, base, place) {
                 entries.insert(key.name, entry);
             }
         }
@@ -155,22 +167,28 @@ impl<'a> Validator<'a> {
     }
 
     /// The default of a key that the file leaves out, or a problem when it is required.
-    fn absent_key(&mut self, table: &'static Table, key: &'static Key, place: &Place) -> Option<Entry> {
-        match key.presence {
-            Presence::Required => {
+    fn absent_key(
+        &mut self,
+        table: &'static Table,
+        key: &'static Key,
+        base: &Base,
+        place: &Place,
+    ) -> Option<Entry> {
+        let value = match (base.get(key.name), key.presence) {
+            (Some(value), _) => value.clone(),
+            // A test parses the defaults of all tables, so that a bad one cannot reach a user.
+            (None, Presence::Default(text)) => text.parse().ok()?,
+            (None, Presence::UnlessPreset) if matches!(base, Base::Unknown) => return None,
+            (None, Presence::Required | Presence::UnlessPreset) => {
                 self.report(missing(table, key, place));
-                None
+                return None;
             }
-            Presence::Default(text) => {
-                // A test parses the defaults of all tables, so that a bad one cannot reach a user.
-                let value: toml_edit::Value = text.parse().ok()?;
-                let mut inner = place.key(key.name, place.span.clone());
-                inner.is_given = false;
-                let value = self.value(&key.kind, Node::of_value(&value), &inner)?;
-                Some(Entry { span: place.span.clone(), is_given: false, value })
-            }
-            Presence::Optional(_) | Presence::ByRule => None,
-        }
+            (None, Presence::Optional(_) | Presence::ByRule) => return None,
+        };
+        let mut inner = place.key(key.name, place.span.clone());
+        inner.is_given = false;
+        let value = self.value(&key.kind, Node::of_value(&value), &Base::Nothing, &inner)?;
+        Some(Entry { span: place.span.clone(), is_given: false, value })
     }
 
     fn rule(&mut self, rule: &Rule, section: &Section, given: &Given, place: &Place) {
@@ -242,10 +260,10 @@ impl<'a> Validator<'a> {
     }
 
     /// Checks a value that is a table or an array of tables, and hands scalars on.
-    pub(crate) fn value(&mut self, kind: &Kind, node: Node<'_>, place: &Place) -> Option<Value> {
+    pub(crate) fn value(&mut self, kind: &Kind, node: Node<'_>, base: &Base, place: &Place) -> Option<Value> {
         match (kind, node) {
             (Kind::Table(table) | Kind::QuantityOrTable(_, table), Node::Table(source)) => {
-                Some(Value::Section(self.table(table, source, place)))
+                Some(Value::Section(self.table(table, source, base, place)))
             }
             (Kind::QuantityOrTable(quantity, _), node) => self.quantity(kind, quantity, node, place),
             (Kind::Tables(table, min), node) => self.tables(kind, table, *min, node, place),
@@ -282,7 +300,7 @@ impl<'a> Validator<'a> {
             if inner.is_given {
                 self.spans.record(&inner.path, inner.span.clone());
             }
-            sections.push(self.table(table, source, &inner));
+            sections.push(self.table(table, source, &Base::Nothing, &inner));
         }
         Some(Value::Sections(sections))
     }
@@ -308,7 +326,9 @@ impl<'a> Validator<'a> {
             let inner = place.key(name, key_span);
             self.spans.record(&inner.path, inner.span.clone());
             match Node::of_item(item) {
-                Some(Node::Table(source)) => named.push((name.to_owned(), self.table(table, source, &inner))),
+                Some(Node::Table(source)) => {
+                    named.push((name.to_owned(), self.table(table, source, &Base::Nothing, &inner)));
+                }
                 Some(node) => {
                     self.wrong_type(&Kind::Table(table), node, &inner);
                     // The name is known all the same: what refers to it is no mistake of its own.
@@ -372,7 +392,7 @@ mod tests {
                 let value: toml_edit::Value = text.parse().unwrap_or_else(|_| panic!("{}: {text}", key.name));
                 let mut place = Place::root();
                 place.is_given = false;
-                let value = validator.value(&key.kind, Node::of_value(&value), &place);
+                let value = validator.value(&key.kind, Node::of_value(&value), &Base::Nothing, &place);
                 assert!(value.is_some() && validator.problems.is_empty(), "{}: {text}", key.name);
                 assert_eq!(validator.spans, Spans::default(), "a default leaves no span");
                 n_defaults += 1;

@@ -1,6 +1,7 @@
 //! Checks of single values: quantities, numbers, words, vectors.
 
 use super::node::Node;
+use super::presets;
 use super::problem::Problem;
 use super::schema::{Kind, Quantity, VectorRule};
 use super::section::Value;
@@ -27,9 +28,13 @@ impl Validator<'_> {
             Kind::Columns => self.columns(kind, node, place),
             Kind::Vector(dimension, rule) => self.vector(kind, *dimension, *rule, node, place),
             Kind::Matrix(dimension) => self.matrix(kind, *dimension, node, place),
-            Kind::Text | Kind::Name | Kind::Choice(_) | Kind::Axes | Kind::Method | Kind::Reference(_) => {
-                self.word(kind, node, place)
-            }
+            Kind::Text
+            | Kind::Name
+            | Kind::Choice(_)
+            | Kind::Axes
+            | Kind::Method
+            | Kind::Preset
+            | Kind::Reference(_) => self.word(kind, node, place),
             Kind::QuantityOrTable(..) | Kind::Table(_) | Kind::Tables(..) | Kind::NamedTables(..) => {
                 self.wrong_type(kind, node, place)
             }
@@ -172,6 +177,7 @@ impl Validator<'_> {
                 let is_built = self.options.methods.iter().any(|(name, built)| *name == text && *built);
                 (!is_built).then(|| self.no_such_method(text, place.span.clone()))
             }
+            Kind::Preset => presets::unknown(text, place.span.clone()),
             Kind::Choice(choices) => {
                 let is_known = choices.iter().any(|(word, _)| *word == text);
                 (!is_known).then(|| {

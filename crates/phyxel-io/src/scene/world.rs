@@ -2,14 +2,15 @@
 //! the scene file.
 
 use super::description as scene;
+use super::spelling::nearest;
 use super::{Problem, SceneError, SceneFile};
 use crate::mesh;
 use phyxel::contact::{Axes, Ease, Friction, Grip, Keyframe, Motion, Obstacle};
 use phyxel::forces::{Field, ForceField};
 use phyxel::geometry::{Fill, FillError, PlacedShape, Placement, Sampling, Shape, Spacing, TriangleMesh};
-use phyxel::material::{Material, Varying};
+use phyxel::material::{Material, Plasticity, Varying};
 use phyxel::math::{Quat, Real, Vec3};
-use phyxel::methods::reference;
+use phyxel::methods::{CATALOGUE, ColumnInfo, reference};
 use phyxel::world::{Body, BuildError, World};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -42,6 +43,7 @@ impl SceneFile {
         let scene = &self.scene;
         let mut builder = World::builder().gravity(scene.gravity).time_step(scene.time_step);
         builder = builder.method(reference_params(&scene.methods.reference));
+        builder = builder.method(scene.methods.embedded.clone());
         if let Some(clock) = options.clock {
             builder = builder.clock(clock);
         }
@@ -109,13 +111,7 @@ impl SceneFile {
             find_meshes(&grip.select.shape, &format!("grips.{k}.select"), &mut found);
         }
         for material in &scene.materials {
-            let varying = [
-                ("density", &material.density),
-                ("youngs_modulus", &material.youngs_modulus),
-                ("poisson_ratio", &material.poisson_ratio),
-                ("viscosity", &material.viscosity),
-            ];
-            for (key, value) in varying {
+            for (key, value) in material.scalars() {
                 if let scene::Varying::Inside { shape, .. } = value {
                     let path = format!("materials.{}.{key}.inside", material.name);
                     find_meshes(&shape.shape, &path, &mut found);
@@ -173,6 +169,14 @@ impl SceneFile {
                 youngs_modulus: varying(&material.youngs_modulus),
                 poisson_ratio: varying(&material.poisson_ratio),
                 viscosity: varying(&material.viscosity),
+                law: material.law,
+                plasticity: material.plasticity.as_ref().map(|p| Plasticity {
+                    yield_stress: varying(&p.yield_stress),
+                    flow_rate: varying(&p.flow_rate),
+                    hardening: varying(&p.hardening),
+                    thickening_stress: varying(&p.thickening_stress),
+                    measure: p.yield_measure,
+                }),
             },
             method: Some(body.method.clone()),
             velocity: body.velocity,
@@ -193,7 +197,7 @@ impl SceneFile {
                 (format!("bodies.{body}.{key}"), too_many.then(|| help.to_owned()))
             }
             BuildError::Method { body, .. } => {
-                (body.map_or_else(String::new, |b| format!("bodies.{b}")), None)
+                (body.map_or_else(String::new, |body| self.refused_by_method(body)), None)
             }
             BuildError::UnknownMethod { body, .. } => (format!("bodies.{body}.method"), None),
             BuildError::Grip { grip, .. } => {
@@ -211,22 +215,50 @@ impl SceneFile {
         self.error_at(&path, error.to_string(), help)
     }
 
+    /// Path of what a method cannot run: the material's law or plasticity, else the body.
+    fn refused_by_method(&self, body: usize) -> String {
+        let scene::Body { method, material, .. } = &self.scene.bodies[body];
+        let material = &self.scene.materials[*material];
+        let entry = CATALOGUE.iter().find(|entry| entry.key == method);
+        let Some(entry) = entry else { return format!("bodies.{body}.method") };
+        let key = match (material.law, &material.plasticity) {
+            (Some(law), _) if !entry.laws.contains(&law) => "law",
+            (_, Some(_)) if !entry.plasticity => "plasticity",
+            _ => return format!("bodies.{body}"),
+        };
+        let path = format!("materials.{}", material.name);
+        // what a preset brought stands nowhere in the file
+        let own = format!("{path}.{key}");
+        if self.spans.get(&own).is_some() { own } else { format!("{path}.based_on") }
+    }
+
     /// Which columns there are depends on the methods, so it is known only now.
     fn check_columns(&self, world: &World) -> Result<(), SceneError> {
         let known = world.columns();
-        let names: Vec<&str> = known.iter().map(|c| c.name).collect();
         let unknown = |(k, name): (usize, &String)| {
             let path = format!("output.columns.{k}");
             let message = format!("there is no column \"{name}\"");
-            (!names.contains(&name.as_str())).then(|| {
-                Problem::new(self.spans.nearest(&path), message)
-                    .with_help(format!("columns here are: {}", names.join(", ")))
+            (!known.iter().any(|column| column.name == name)).then(|| {
+                Problem::new(self.spans.nearest(&path), message).with_help(column_help(name, &known))
             })
         };
         let problems: Vec<Problem> =
             self.scene.output.columns.iter().enumerate().filter_map(unknown).collect();
         if problems.is_empty() { Ok(()) } else { Err(self.error(problems)) }
     }
+}
+
+/// What to write instead of a column that is not there.
+fn column_help(name: &str, known: &[ColumnInfo]) -> String {
+    let names = || known.iter().map(|column| column.name);
+    let vector = ["_x", "_y", "_z"].iter().find_map(|ending| name.strip_suffix(ending));
+    let vector = known.iter().find(|column| column.n_components == 3 && vector == Some(column.name));
+    let hint = match (vector, nearest(name, names())) {
+        (Some(column), _) => format!("a vector is written as a whole: ask for \"{}\"; ", column.name),
+        (None, Some(near)) => format!("did you mean \"{near}\"? "),
+        (None, None) => String::new(),
+    };
+    format!("{hint}columns here are: {}", names().collect::<Vec<_>>().join(", "))
 }
 
 fn find_meshes(shape: &scene::Shape, path: &str, found: &mut Vec<(String, String)>) {
@@ -324,5 +356,21 @@ fn reference_params(settings: &scene::ReferenceSettings) -> reference::Params {
         volume_stiffness: settings.volume_stiffness,
         inversion_guard: settings.inversion_guard,
         safety: settings.safety,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_columns_are_answered_with_what_was_probably_meant() {
+        let known =
+            [ColumnInfo::scalar("stress", "Pa", ""), ColumnInfo::vector("embedded_position", "m", "")];
+        let all = "columns here are: stress, embedded_position";
+        assert_eq!(column_help("heat", &known), all);
+        assert_eq!(column_help("stres", &known), format!("did you mean \"stress\"? {all}"));
+        let whole = format!("a vector is written as a whole: ask for \"embedded_position\"; {all}");
+        assert_eq!(column_help("embedded_position_x", &known), whole);
     }
 }

@@ -4,7 +4,7 @@ use crate::{FULL, OPTIONS, SHORT, parse};
 use phyxel_io::scene::{ParseOptions, SceneError, SceneFile};
 
 /// The only problem of a scene: line, column, message, help.
-fn only(text: &str) -> (usize, usize, String, String) {
+pub(crate) fn only(text: &str) -> (usize, usize, String, String) {
     let error = parse(text).expect_err("a problem");
     assert_eq!(error.problems.len(), 1, "{error}");
     let problem = error.problems[0].clone();
@@ -13,12 +13,12 @@ fn only(text: &str) -> (usize, usize, String, String) {
 }
 
 /// The short scene with one line replaced. Lines count from 1.
-fn with_line(number: usize, line: &str) -> String {
+pub(crate) fn with_line(number: usize, line: &str) -> String {
     let lines = SHORT.lines().enumerate().map(|(index, old)| if index + 1 == number { line } else { old });
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn assert_bad(text: &str, line: usize, column: usize, message: &str, help: &str) {
+pub(crate) fn assert_bad(text: &str, line: usize, column: usize, message: &str, help: &str) {
     let found = only(text);
     assert_eq!(found, (line, column, message.to_owned(), help.to_owned()));
 }
@@ -57,7 +57,8 @@ fn unknown_keys() {
     assert_bad(&with_line(4, "densty = 1800"), 4, 1, "unknown key `densty`", "did you mean `density`?");
     assert_bad(&with_line(11, "spaicng = 0.1"), 11, 1, "unknown key `spaicng`", "did you mean `spacing`?");
     let colour = SHORT.replace("poisson_ratio = 0.3", "poisson_ratio = 0.3\ncolour = 1");
-    let help = "valid keys here: `density`, `youngs_modulus`, `poisson_ratio` and `viscosity`";
+    let help = "valid keys here: `based_on`, `density`, `youngs_modulus`, `poisson_ratio`, `viscosity`, `law` and \
+                `plasticity`";
     assert_bad(&colour, 7, 1, "unknown key `colour`", help);
     let dotted = with_line(10, "shape.sphere = { radius = 1, radios = 2 }");
     assert_bad(&dotted, 10, 30, "unknown key `radios`", "did you mean `radius`?");
@@ -72,8 +73,8 @@ fn keys_that_come_later() {
         let column = text.lines().nth(line - 1).unwrap().find(key).unwrap() + 1;
         assert_bad(text, line, column, &format!("unknown key `{key}`"), &help);
     };
-    later(7, "plasticity", &with_line(6, "poisson_ratio = 0.3\nplasticity = { yield_stress = 3 }"));
-    later(7, "based_on", &with_line(6, "poisson_ratio = 0.3\nbased_on = \"honey\""));
+    let plasticity = "plasticity = { yield_stress = 3, flow_rate = 1, drucker_prager = { cohesion = 3 } }";
+    later(7, "drucker_prager", &with_line(6, &format!("poisson_ratio = 0.3\n{plasticity}")));
     later(12, "fuse", &format!("{SHORT}fuse = true"));
     later(12, "surface", &format!("{SHORT}surface = \"skin\""));
     later(12, "events", &format!("{SHORT}[[events]]\ntime = 1"));
@@ -329,7 +330,7 @@ fn references() {
 
 #[test]
 fn methods() {
-    let built = "built methods: `reference` and `incremental`";
+    let built = "built methods: `reference`, `incremental` and `embedded`";
     assert_bad(
         &with_line(1, "method = \"elaston\""),
         1,
@@ -348,8 +349,8 @@ fn methods() {
     assert_bad(&format!("{SHORT}method = \"mpm\""), 12, 10, "there is no method `mpm`", built);
     let help = "add `method = \"reference\"` at the top of the scene, or to the body";
     assert_bad(&with_line(1, ""), 7, 1, "body `bar` has no method", help);
-    let settings = format!("{SHORT}[methods.embedded]\nembed_every = 5");
-    assert_bad(&settings, 12, 10, "the method `embedded` is not built in this version", built);
+    let settings = format!("{SHORT}[methods.elaston]\nx = 5");
+    assert_bad(&settings, 12, 10, "the method `elaston` is not built in this version", built);
     let settings = format!("{SHORT}[methods.incremental]\nx = 5");
     assert_bad(&settings, 12, 10, "the method `incremental` has no settings", "");
     let error = SceneFile::parse(SHORT, "s", &ParseOptions::default()).unwrap_err();
@@ -517,10 +518,9 @@ select.box = { min = [0, 0, 0] }
 
 #[test]
 fn the_contract_as_printed_is_refused_only_for_what_comes_later() {
-    let later = FULL
-        .replace("viscosity = \"50 Pa.s\"\n", "viscosity = 0\nplasticity.strain = { yield_strain = 0.1 }\n")
+    let later = FULL.replace("yield_measure = \"deviatoric\" }", "strain = { yield_strain = 0.1 } }")
         + "[[events]]\ntime = \"1.5 s\"\nbody = \"bar\"\nset = { plasticity = false }\n";
     let error: SceneError = parse(&later).unwrap_err();
     let messages: Vec<&str> = error.problems.iter().map(|problem| problem.message.as_str()).collect();
-    assert_eq!(messages, ["unknown key `plasticity`", "unknown key `events`"]);
+    assert_eq!(messages, ["unknown key `strain`", "unknown key `events`"]);
 }

@@ -1,22 +1,36 @@
 //! The generated documentation is in the repository and true.
 
-use phyxel_io::scene::reference_markdown;
+use phyxel::material::PRESETS;
 use phyxel_io::scene::schema::{Presence, all_tables};
+use phyxel_io::scene::{materials_markdown, reference_markdown};
 use std::path::Path;
 
-#[test]
-fn the_scene_reference_is_up_to_date() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scene-reference.md");
-    let expected = reference_markdown();
+fn is_up_to_date(page: &str, expected: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
     if std::env::var_os("PHYXEL_BLESS").is_some_and(|value| value == "1") {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, &expected).unwrap();
+        std::fs::write(&path, expected).unwrap();
     }
     let found = std::fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
     assert!(
         found == expected,
-        "docs/scene-reference.md is stale: run `PHYXEL_BLESS=1 cargo test -p phyxel-io` and commit it"
+        "docs/{page} is stale: run `PHYXEL_BLESS=1 cargo test -p phyxel-io` and commit it"
     );
+}
+
+#[test]
+fn the_scene_reference_is_up_to_date() {
+    is_up_to_date("scene-reference.md", &reference_markdown());
+}
+
+#[test]
+fn the_page_of_materials_is_up_to_date_and_has_every_preset_with_its_source() {
+    let text = materials_markdown();
+    for preset in PRESETS {
+        assert!(text.contains(&format!("\n| {} | {} |", preset.name, preset.density)), "{}", preset.name);
+        assert!(text.contains(preset.source), "{}", preset.name);
+    }
+    is_up_to_date("materials.md", &text);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 mod bad_scenes;
 mod documentation;
 mod good_scenes;
+mod materials;
+mod methods;
 mod nonsense;
 mod overrides;
 
@@ -13,7 +15,7 @@ pub const OPTIONS: ParseOptions<'static> = ParseOptions {
     methods: &[
         ("reference", true),
         ("incremental", true),
-        ("embedded", false),
+        ("embedded", true),
         ("elaston", false),
         ("peridynamic", false),
     ],
@@ -37,11 +39,23 @@ volume_stiffness = "40 kPa"
 inversion_guard = 0
 safety = "80 %"
 
+[methods.embedded]
+integrator = "newmark"
+embed_every = 1
+resampling = "eigenvalues"
+merge_at = 2
+
 [materials.clay]                     # a comment that stays
 density = 1800
 youngs_modulus = "0.2 MPa"           # stiff
 poisson_ratio = 0.3
 viscosity = "50 Pa.s"
+law = "neo_hookean"
+plasticity = { yield_stress = "2 kPa", flow_rate = { along = [1, 0, 0], from = 40, to = "0 1/s" }, yield_measure = "deviatoric" }
+
+[materials.putty]
+based_on = "modelling clay"
+plasticity.thickening_stress = "1 kPa"
 
 [materials.blend]
 density = { along = [0, 0, 2], from = "1 g/cm3", to = 2000 }

@@ -2,6 +2,7 @@
 
 use super::{Key, Kind, Presence, Quantity, ROOT, Range, Rule, Table, VectorRule, all_tables};
 use crate::scene::units::Dimension;
+use phyxel::material::PRESETS;
 use serde_json::{Map, Value, json};
 
 /// The schema of a whole scene. The methods that the catalogue has built are the only ones it allows.
@@ -29,6 +30,12 @@ fn table_schema(table: &'static Table, methods: &[&str]) -> Map<String, Value> {
     schema.insert("properties".to_owned(), Value::Object(properties));
     schema.insert("required".to_owned(), json!(required));
     schema.insert("additionalProperties".to_owned(), json!(false));
+    if let Some(based_on) = table.keys().find(|key| matches!(key.kind, Kind::Preset)) {
+        let without: Vec<&str> =
+            table.keys().filter(|k| matches!(k.presence, Presence::UnlessPreset)).map(|k| k.name).collect();
+        let either = json!([{ "required": [based_on.name] }, { "required": without }]);
+        schema.insert("anyOf".to_owned(), either);
+    }
     for rule in table.rules {
         // JSON Schema cannot compare two values: the order of keys is left to the program.
         if let Rule::OneOf(alternatives) = rule {
@@ -76,6 +83,10 @@ fn kind_schema(kind: &Kind, methods: &[&str]) -> Value {
         Kind::Columns => json!({ "type": "array", "items": text(), "uniqueItems": true }),
         Kind::Axes => json!({ "type": "string", "pattern": "^[xyz]{1,3}$" }),
         Kind::Method => json!({ "enum": methods }),
+        Kind::Preset => {
+            let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+            json!({ "enum": names })
+        }
         Kind::Vector(dimension, rule) => vector_schema(*dimension, *rule),
         Kind::Matrix(dimension) => {
             let row = vector_schema(*dimension, VectorRule::Any);
@@ -197,5 +208,10 @@ mod tests {
         assert_eq!(schema["$defs"]["body"]["properties"]["sampling"]["enum"][2], json!("relaxed"));
         assert_eq!(schema["$defs"]["body"]["oneOf"][1]["required"], json!(["particles"]));
         assert_eq!(schema["properties"]["method"]["enum"], json!(["reference"]));
+        let material = &schema["$defs"]["material"];
+        assert_eq!(material["anyOf"][0]["required"], json!(["based_on"]));
+        assert_eq!(material["anyOf"][1]["required"], json!(["density", "youngs_modulus", "poisson_ratio"]));
+        assert_eq!(material["properties"]["based_on"]["enum"][0], json!("modelling clay"));
+        assert_eq!(material["properties"]["law"]["enum"][0], json!("corotated"));
     }
 }

@@ -44,6 +44,7 @@ fn write_table(text: &mut String, table: &'static Table) {
             Presence::Default(value) => format!("`{value}`"),
             Presence::Optional(meaning) => meaning.to_owned(),
             Presence::ByRule => String::new(),
+            Presence::UnlessPreset => "required without a preset".to_owned(),
         };
         let mut doc = key.doc.to_owned();
         if let Kind::Choice(choices) = key.kind {
@@ -73,6 +74,7 @@ fn value_text(kind: &Kind) -> String {
         Kind::Columns => "array of names".to_owned(),
         Kind::Axes => "some of `x`, `y`, `z` in one string".to_owned(),
         Kind::Method => "name of a method".to_owned(),
+        Kind::Preset => "name of a preset".to_owned(),
         Kind::Reference(Referent::Material) => "name of a material".to_owned(),
         Kind::Reference(Referent::Body) => "name of a body".to_owned(),
         Kind::Vector(dimension, rule) => {

@@ -1,18 +1,35 @@
 //! Settings that belong to one method: `[methods.NAME]`.
 
-use super::{Kind, Presence, Range, Table, key, quantity};
+use super::{Kind, Presence, Quantity, Range, Table, key, quantity};
 use crate::scene::units::Dimension;
+
+/// Over 0, up to the whole.
+const SHARE: Quantity = quantity(Dimension::NONE, Range { min: Some((0.0, false)), max: Some((1.0, true)) });
+const POSITIVE: Quantity = quantity(Dimension::NONE, Range::POSITIVE);
+const NON_NEGATIVE: Quantity = quantity(Dimension::NONE, Range::NON_NEGATIVE);
+/// More steps between two updates than any run needs.
+const MAX_EMBED_EVERY: i64 = 1_000_000;
+/// A particle has at most so many neighbours.
+const MAX_NEIGHBORS: i64 = phyxel::neighbors::SLOTS as i64;
 
 pub(crate) static METHODS: Table = Table {
     name: "methods",
     heading: "[methods]",
     doc: "Settings of the methods, each in a table of its own name.",
-    groups: &[&[key(
-        "reference",
-        Kind::Table(&REFERENCE),
-        Presence::Default("{}"),
-        "Settings of the reference-shape method of Müller et al. 2004.",
-    )]],
+    groups: &[&[
+        key(
+            "reference",
+            Kind::Table(&REFERENCE),
+            Presence::Default("{}"),
+            "Settings of the reference-shape method of Müller et al. 2004.",
+        ),
+        key(
+            "embedded",
+            Kind::Table(&EMBEDDED),
+            Presence::Default("{}"),
+            "Settings of deformation embedding, Jones et al. 2014.",
+        ),
+    ]],
     rules: &[],
     later: &[],
 };
@@ -70,12 +87,177 @@ static REFERENCE: Table = Table {
         ),
         key(
             "safety",
-            Kind::Quantity(quantity(
-                Dimension::NONE,
-                Range { min: Some((0.0, false)), max: Some((1.0, true)) },
-            )),
+            Kind::Quantity(SHARE),
             Presence::Default("0.6"),
             "Largest time step as a fraction of the stability limit of the explicit integration.",
+        ),
+    ]],
+    rules: &[],
+    later: &[],
+};
+
+static EMBEDDED: Table = Table {
+    name: "methods_embedded",
+    heading: "[methods.embedded]",
+    doc: "Settings of deformation embedding, Jones et al. 2014. The defaults are ours; each key says what the paper has.",
+    groups: &[&[
+        key(
+            "support_factor",
+            Kind::Quantity(quantity(
+                Dimension::NONE,
+                Range { min: Some((1.0, true)), max: Some((4.0, true)) },
+            )),
+            Presence::Default("2"),
+            "Support radius of a particle as a multiple of the mean distance to its 32 nearest neighbours; the paper has 2.",
+        ),
+        key(
+            "volume_rule",
+            Kind::Choice(&[
+                ("exact", "each particle's share of the shape"),
+                (
+                    "moments",
+                    "from the moments of its neighbourhood, as in the paper, scaled so that the body has its true volume",
+                ),
+            ]),
+            Presence::Default("\"moments\""),
+            "How the volume that a particle stands for is found.",
+        ),
+        key(
+            "mass_rule",
+            Kind::Choice(&[
+                ("fixed", "only splitting and merging change masses, so that momentum is kept"),
+                ("running", "masses follow the volumes in every step, as in the paper"),
+            ]),
+            Presence::Default("\"fixed\""),
+            "Whether masses change while it runs.",
+        ),
+        key(
+            "stabilization",
+            Kind::Quantity(NON_NEGATIVE),
+            Presence::Default("0.1"),
+            "Strength, as a share of lambda + 2 mu, of the penalty on motion that a particle's deformation gradient does not \
+             see; the paper has none, which is 0.",
+        ),
+        key(
+            "flow_rule",
+            Kind::Choice(&[
+                ("per_second", "`flow_rate` is in 1/s, and the material does not depend on the time step"),
+                ("per_step", "`flow_rate` is the share that flows in one step, as in the paper"),
+            ]),
+            Presence::Default("\"per_second\""),
+            "What the flow rate of a material means.",
+        ),
+        key(
+            "integrator",
+            Kind::Choice(&[
+                ("leapfrog", "half a kick, implicit viscosity, drift, half a kick"),
+                ("symplectic_euler", "a whole kick, implicit viscosity, drift"),
+                (
+                    "newmark",
+                    "the paper's scheme for viscous matter, with elastic forces in both halves: as printed, bodies fall at half their weight",
+                ),
+            ]),
+            Presence::Default("\"leapfrog\""),
+            "How positions and velocities advance; the paper has leapfrog, with explicit viscosity, and Newmark.",
+        ),
+        key(
+            "viscosity_model",
+            Kind::Choice(&[
+                (
+                    "strain_rate",
+                    "the rate of strain, which is true shear viscosity and does not brake rigid motion",
+                ),
+                ("sph", "differences of velocity, as in the paper, which brakes rotation, too"),
+            ]),
+            Presence::Default("\"strain_rate\""),
+            "What viscosity acts on.",
+        ),
+        key(
+            "embedding",
+            Kind::Choice(&[
+                ("linear", "by least squares, as in the paper"),
+                ("nonlinear", "as the pose of least elastic energy, after Wicke et al. 2010"),
+                ("off", "never: neighbourhoods stay what they are at the start, as in the paper's Fig. 5 b"),
+            ]),
+            Presence::Default("\"linear\""),
+            "How the embedded positions are found.",
+        ),
+        key(
+            "embed_every",
+            Kind::Integer(1, MAX_EMBED_EVERY),
+            Presence::Default("10"),
+            "Steps between two updates of embedding and neighbourhoods, where something flowed; the paper has 1.",
+        ),
+        key(
+            "embed_flow",
+            Kind::Quantity(POSITIVE),
+            Presence::Default("3"),
+            "Updates sooner if this much of the strain has flowed somewhere since the last update; the paper has no such \
+             test, as it updates in every step.",
+        ),
+        key(
+            "embed_tolerance",
+            Kind::Quantity(quantity(
+                Dimension::NONE,
+                Range { min: Some((0.0, false)), max: Some((0.01, true)) },
+            )),
+            Presence::Default("1e-4"),
+            "Residual of the embedding over its right-hand side; sloppy ones add up, and the paper names none.",
+        ),
+        key(
+            "list_update",
+            Kind::Choice(&[
+                ("continuous", "the deformation gradient stays what it was, and so do the forces"),
+                ("plain", "new bonds are embedded ones and nothing else changes, as in the paper"),
+            ]),
+            Presence::Default("\"continuous\""),
+            "What a change of neighbours does to the rest bonds.",
+        ),
+        key(
+            "common_neighbors",
+            Kind::Integer(0, MAX_NEIGHBORS),
+            Presence::Default("8"),
+            "Neighbours that two particles must share to become neighbours, so that layers which only touch do not weld; \
+             the paper has 0.",
+        ),
+        key(
+            "speed_limit",
+            Kind::Quantity(NON_NEGATIVE),
+            Presence::Default("0.6"),
+            "Speed over its neighbours' that a particle may have, in speeds of sound; the paper has no limit, which is 0.",
+        ),
+        key(
+            "resampling",
+            Kind::Choice(&[
+                ("gaps", "by gaps and closeness at rest, in units of the spacing"),
+                (
+                    "eigenvalues",
+                    "by the paper's eigenvalues, against those of the start; it hardly ever acts",
+                ),
+                ("off", "never"),
+            ]),
+            Presence::Default("\"gaps\""),
+            "When particles split and merge.",
+        ),
+        key(
+            "split_at",
+            Kind::Quantity(POSITIVE),
+            Presence::Optional("1.7 for gaps, 0.6 for eigenvalues"),
+            "Gap on both sides over which a particle splits, in spacings and over 1.2; or, for eigenvalues, share of the \
+             start's smallest under which it splits, less than 1. The paper leaves the number open.",
+        ),
+        key(
+            "merge_at",
+            Kind::Quantity(NON_NEGATIVE),
+            Presence::Optional("0.4 for gaps, 1.5 for eigenvalues"),
+            "Distance under which two particles merge, in spacings and less than 0.9; or, for eigenvalues, multiple of the \
+             start's largest over which they merge, over 1. The paper leaves the number open.",
+        ),
+        key(
+            "safety",
+            Kind::Quantity(SHARE),
+            Presence::Default("0.3"),
+            "Largest time step as a fraction of the stability limit; the paper names its time steps only.",
         ),
     ]],
     rules: &[],

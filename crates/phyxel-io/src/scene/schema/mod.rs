@@ -5,6 +5,7 @@
 
 mod json;
 mod markdown;
+mod materials;
 mod methods;
 mod shapes;
 mod tables;
@@ -18,6 +19,7 @@ pub use tables::ROOT;
 
 use super::spelling::listed;
 use super::units::Dimension;
+use phyxel::material::PRESETS;
 
 /// A table of the scene file and the keys that it may hold.
 #[derive(Debug)]
@@ -77,6 +79,8 @@ pub enum Presence {
     Optional(&'static str),
     /// A rule of the table decides.
     ByRule,
+    /// The scene is refused unless the material is based on a preset that has it.
+    UnlessPreset,
 }
 
 /// The values that a key takes.
@@ -104,6 +108,8 @@ pub enum Kind {
     Axes,
     /// A method of the catalogue that is built.
     Method,
+    /// A material preset of the engine.
+    Preset,
     /// The name of something that the scene defines elsewhere.
     Reference(Referent),
     /// Three quantities.
@@ -245,7 +251,9 @@ impl Kind {
             Self::QuantityOrTable(quantity, _) => format!("{} or a table", quantity.dimension.describe()),
             Self::Integer(..) => "a whole number".to_owned(),
             Self::Boolean => "true or false".to_owned(),
-            Self::Text | Self::Name | Self::Axes | Self::Method | Self::Reference(_) => "a string".to_owned(),
+            Self::Text | Self::Name | Self::Axes | Self::Method | Self::Preset | Self::Reference(_) => {
+                "a string".to_owned()
+            }
             Self::Choice(choices) => {
                 let words: Vec<String> = choices.iter().map(|(word, _)| format!("\"{word}\"")).collect();
                 words.join(" or ")
@@ -276,6 +284,7 @@ impl Kind {
             Self::Text | Self::Name | Self::Reference(_) => "\"bar\"".to_owned(),
             Self::Method => "\"reference\"".to_owned(),
             Self::Axes => "\"xz\"".to_owned(),
+            Self::Preset => PRESETS.first().map_or_else(String::new, |preset| format!("\"{}\"", preset.name)),
             Self::Choice(choices) => {
                 choices.first().map_or_else(String::new, |(word, _)| format!("\"{word}\""))
             }

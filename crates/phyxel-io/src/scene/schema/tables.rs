@@ -1,20 +1,15 @@
-//! The scene's own tables: root, materials, bodies, grips, obstacles, forces and output.
+//! The scene's own tables: root, bodies, grips, obstacles, forces and output.
 
+use super::materials::MATERIAL;
 use super::methods::METHODS;
 use super::shapes::{PLACED_SHAPE, PLACEMENT_KEYS, ROTATION, SHAPE};
-use super::varying::{VARYING_RULES, along_keys, inside_keys, varying_table};
+use super::varying::along_keys;
 use super::{Key, Kind, Presence, Quantity, Range, Referent, Rule, Table, VectorRule, key, quantity};
 use crate::scene::units::Dimension;
 
 const TIME: Quantity = quantity(Dimension::TIME, Range::POSITIVE);
 const START_TIME: Quantity = quantity(Dimension::TIME, Range::NON_NEGATIVE);
 const SPACING: Quantity = quantity(Dimension::LENGTH, Range::POSITIVE);
-const DENSITY: Quantity = quantity(Dimension::DENSITY, Range::POSITIVE);
-const YOUNGS_MODULUS: Quantity = quantity(Dimension::PRESSURE, Range::POSITIVE);
-/// The Lamé constant grows beyond bounds towards 0.5; 0.49 is where explicit steps stay affordable.
-const POISSON_RATIO: Quantity =
-    quantity(Dimension::NONE, Range { min: Some((0.0, true)), max: Some((0.49, true)) });
-const VISCOSITY: Quantity = quantity(Dimension::VISCOSITY, Range::NON_NEGATIVE);
 /// More particles than any machine holds; catches a slip of the keyboard before memory is asked for.
 const MAX_PARTICLES: i64 = 1_000_000_000;
 /// TOML integers are signed, and every one that is not negative is a seed.
@@ -84,45 +79,6 @@ pub static ROOT: Table = Table {
     ]],
     rules: &[],
     later: &["events", "surface"],
-};
-
-varying_table!(DENSITY_VARYING, "varying_density", "density = { ... }", DENSITY);
-varying_table!(YOUNGS_MODULUS_VARYING, "varying_youngs_modulus", "youngs_modulus = { ... }", YOUNGS_MODULUS);
-varying_table!(POISSON_RATIO_VARYING, "varying_poisson_ratio", "poisson_ratio = { ... }", POISSON_RATIO);
-varying_table!(VISCOSITY_VARYING, "varying_viscosity", "viscosity = { ... }", VISCOSITY);
-
-static MATERIAL: Table = Table {
-    name: "material",
-    heading: "[materials.NAME]",
-    doc: "What bodies are made of. Every scalar may also vary over the body.",
-    groups: &[&[
-        key(
-            "density",
-            Kind::QuantityOrTable(DENSITY, &DENSITY_VARYING),
-            Presence::Required,
-            "Mass per volume at rest.",
-        ),
-        key(
-            "youngs_modulus",
-            Kind::QuantityOrTable(YOUNGS_MODULUS, &YOUNGS_MODULUS_VARYING),
-            Presence::Required,
-            "Stiffness: stress over strain of a bar that is pulled gently; the true one, whichever method runs it.",
-        ),
-        key(
-            "poisson_ratio",
-            Kind::QuantityOrTable(POISSON_RATIO, &POISSON_RATIO_VARYING),
-            Presence::Required,
-            "How much a pulled bar thins: 0 not at all, towards 0.5 so much that it keeps its volume.",
-        ),
-        key(
-            "viscosity",
-            Kind::QuantityOrTable(VISCOSITY, &VISCOSITY_VARYING),
-            Presence::Default("0"),
-            "Shear viscosity, from the rate of strain: it damps deformation and does not brake rigid motion.",
-        ),
-    ]],
-    rules: &[],
-    later: &["plasticity", "based_on"],
 };
 
 static SPACING_ALONG: Table = Table {

@@ -1,0 +1,134 @@
+//! Material presets of the engine: what `based_on` brings to a scene, and their page of the documentation.
+
+use super::problem::Problem;
+use super::schema::{Kind, Table};
+use super::spelling::{listed, nearest};
+use phyxel::material::{PRESETS, Preset};
+use std::fmt::Write;
+use std::ops::Range;
+use toml_edit::{InlineTable, TableLike, Value};
+
+/// Where a table's absent keys come from before the schema's defaults.
+#[derive(Clone, Debug)]
+pub(crate) enum Base {
+    /// From nowhere.
+    Nothing,
+    /// From a preset whose name is wrong: nobody knows what it would have given.
+    Unknown,
+    /// From here.
+    Table(InlineTable),
+}
+
+impl Base {
+    /// The preset that a table names, if it can name one and does.
+    pub(crate) fn named(table: &Table, source: &dyn TableLike) -> Option<Self> {
+        let key = table.keys().find(|key| matches!(key.kind, Kind::Preset))?;
+        let name = source.get(key.name)?;
+        let preset = name.as_str().and_then(Preset::find);
+        Some(preset.map_or(Self::Unknown, |preset| Self::Table(as_table(preset))))
+    }
+
+    /// The value of a key.
+    pub(crate) fn get(&self, key: &str) -> Option<&Value> {
+        match self {
+            Self::Table(table) => table.get(key),
+            Self::Nothing | Self::Unknown => None,
+        }
+    }
+
+    /// The base of the table under a key.
+    pub(crate) fn inner(&self, key: &str) -> Self {
+        match (self, self.get(key)) {
+            (_, Some(Value::InlineTable(table))) => Self::Table(table.clone()),
+            (Self::Unknown, _) => Self::Unknown,
+            _ => Self::Nothing,
+        }
+    }
+}
+
+/// A preset as a scene would write it.
+fn as_table(preset: &Preset) -> InlineTable {
+    let table = |entries: &[(&str, f64)]| {
+        entries.iter().map(|(key, value)| (*key, Value::from(*value))).collect::<InlineTable>()
+    };
+    let mut material = table(&[
+        ("density", preset.density),
+        ("youngs_modulus", preset.youngs_modulus),
+        ("poisson_ratio", preset.poisson_ratio),
+        ("viscosity", preset.viscosity),
+    ]);
+    if let Some((yield_stress, flow_rate, hardening)) = preset.plasticity {
+        let plasticity =
+            table(&[("yield_stress", yield_stress), ("flow_rate", flow_rate), ("hardening", hardening)]);
+        material.insert("plasticity", Value::InlineTable(plasticity));
+    }
+    material
+}
+
+/// The problem with a preset that does not exist.
+pub(crate) fn unknown(name: &str, span: Range<usize>) -> Option<Problem> {
+    if Preset::find(name).is_some() {
+        return None;
+    }
+    let names = || PRESETS.iter().map(|preset| preset.name);
+    let all = format!("there is {}", listed(names(), "and"));
+    let help = match nearest(name, names()) {
+        Some(near) => format!("did you mean `{near}`? {all}"),
+        None => all,
+    };
+    Some(Problem::new(span, format!("there is no preset `{name}`")).with_help(help))
+}
+
+const HEAD: &str = "\
+# Materials
+
+This page is written from the table in the code; do not edit it by hand. `PHYXEL_BLESS=1 cargo test -p phyxel-io` renews it.
+
+A material may be based on a preset and say only what is different:
+```toml
+[materials.clay]
+based_on = \"modelling clay\"
+density = 1900
+plasticity.flow_rate = 40
+```
+Real materials vary by factors, with temperature, moisture and make. The numbers are where to begin; sources and choices
+stand below the table. All keys: [scene reference](scene-reference.md#material).
+
+| preset | density [kg/m3] | E [Pa] | ν | viscosity [Pa.s] | yield stress [Pa] | flow rate [1/s] | hardening |
+|---|---|---|---|---|---|---|---|
+";
+
+/// The text of `docs/materials.md`.
+pub fn materials_markdown() -> String {
+    let mut text = HEAD.to_owned();
+    // Writing to a string cannot fail.
+    for preset in PRESETS {
+        let Preset { name, density, youngs_modulus, poisson_ratio, viscosity, .. } = preset;
+        let _ = write!(text, "| {name} | {density} | {youngs_modulus:e} | {poisson_ratio} | {viscosity} |");
+        let _ = match preset.plasticity {
+            Some((yield_stress, flow_rate, hardening)) => {
+                writeln!(text, " {yield_stress:e} | {flow_rate} | {hardening} |")
+            }
+            None => writeln!(text, " elastic | | |"),
+        };
+    }
+    text.push_str("\n## Sources\n");
+    for Preset { name, source, .. } in PRESETS {
+        let _ = writeln!(text, "- **{name}**: {source}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preset_brings_its_numbers_and_passes_them_on() {
+        let base = Base::Table(as_table(Preset::find("modelling clay").unwrap()));
+        assert_eq!(base.get("density").and_then(Value::as_float), Some(1800.0));
+        assert_eq!(base.inner("plasticity").get("flow_rate").and_then(Value::as_float), Some(100.0));
+        assert!(matches!(base.inner("density"), Base::Nothing));
+        assert!(matches!(Base::Unknown.inner("plasticity"), Base::Unknown));
+    }
+}
