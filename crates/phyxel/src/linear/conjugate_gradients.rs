@@ -28,6 +28,9 @@ pub struct Solved {
     pub converged: bool,
 }
 
+/// Elements that one task takes at least: less is quicker than waking another thread.
+const MIN_LENGTH: usize = 8 * CHUNK;
+
 impl Solved {
     /// For a solve that was not needed.
     pub fn nothing_to_do() -> Self {
@@ -50,6 +53,7 @@ fn advance(
 ) -> Real {
     let rows = x.par_chunks_mut(CHUNK).zip(residual.par_chunks_mut(CHUNK)).enumerate();
     let partial: Vec<Real> = rows
+        .with_min_len(MIN_LENGTH / CHUNK)
         .map(|(chunk, (x, residual))| {
             let mut sum = 0.0;
             for (k, (x, r)) in x.iter_mut().zip(residual).enumerate() {
@@ -88,8 +92,10 @@ impl ConjugateGradients {
         }
         let Self { residual, direction, product, .. } = self;
         apply(x, product);
-        residual.par_iter_mut().zip(product.par_iter()).zip(b).for_each(|((r, p), b)| *r = *b - *p);
-        direction.par_iter_mut().enumerate().for_each(|(i, d)| *d = residual[i] * inverse_diagonal(i));
+        let rows = residual.par_iter_mut().zip(product.par_iter()).zip(b).with_min_len(MIN_LENGTH);
+        rows.for_each(|((r, p), b)| *r = *b - *p);
+        let rows = direction.par_iter_mut().with_min_len(MIN_LENGTH).enumerate();
+        rows.for_each(|(i, d)| *d = residual[i] * inverse_diagonal(i));
         let first = dot_weighted(residual, residual, &inverse_diagonal);
         let scale = dot_weighted(b, b, &inverse_diagonal);
         let mut rr = first;
@@ -110,6 +116,7 @@ impl ConjugateGradients {
             rr = next;
             direction
                 .par_iter_mut()
+                .with_min_len(MIN_LENGTH)
                 .enumerate()
                 .for_each(|(i, d)| *d = residual[i] * inverse_diagonal(i) + *d * beta);
         }

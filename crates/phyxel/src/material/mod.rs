@@ -11,5 +11,5 @@ pub use elasticity::{
 };
 pub use guard::{VolumeGuard, VolumeStiffness};
 pub use parameter::{Material, Parameter, Varying};
-pub use plasticity::{FlowRule, PlasticParameter, Plasticity, YieldMeasure, Yielding, plastic_stretch};
+pub use plasticity::{FlowRule, PlasticParameter, Plasticity, YieldMeasure, Yielding, log_plastic_stretch};
 pub use presets::{PRESETS, Preset};

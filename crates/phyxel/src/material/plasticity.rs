@@ -196,12 +196,11 @@ impl Yielding {
     }
 }
 
-/// f_p: the plastic part of principal stretches. det f_p = 1, and s/f_p has (1 − γ) of the deviatoric log strain of s.
+/// ln f_p: the plastic part of principal stretches. det f_p = 1, and s/f_p has (1 − γ) of the deviatoric log strain of s.
 #[inline]
-pub fn plastic_stretch(stretch: Vec3, fraction: Real) -> Vec3 {
+pub fn log_plastic_stretch(stretch: Vec3, fraction: Real) -> Vec3 {
     let log = stretch.max(Vec3::splat(LEAST_STRETCH)).map(Real::ln);
-    let deviator = log - Vec3::splat(log.element_sum() / 3.0);
-    (deviator * fraction).map(Real::exp)
+    (log - Vec3::splat(log.element_sum() / 3.0)) * fraction
 }
 
 #[cfg(test)]
@@ -228,7 +227,7 @@ mod tests {
         for _ in 0..100 {
             let s = vec3(1.0, 1.0, 1.0) + random.in_cube() * 0.7;
             let gamma = random.unit();
-            let fp = plastic_stretch(s, gamma);
+            let fp = log_plastic_stretch(s, gamma).map(Real::exp);
             assert!((fp.element_product() - 1.0).abs() < 1e-13);
             let deviator = |s: Vec3| {
                 let log = s.map(Real::ln);
@@ -244,7 +243,7 @@ mod tests {
         let (mut s, mut alpha) = (vec3(1.2, 1.0, 1.0 / 1.2), 0.0);
         for _ in 0..(duration / dt).round() as usize {
             let p = flow.measure.of(Law::Corotated.principal_stress(lame, s));
-            let fp = plastic_stretch(s, flow.fraction(p, alpha, dt));
+            let fp = log_plastic_stretch(s, flow.fraction(p, alpha, dt)).map(Real::exp);
             s /= fp;
             alpha += (p - flow.measure.of(Law::Corotated.principal_stress(lame, s))).max(0.0);
         }

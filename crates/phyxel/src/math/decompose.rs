@@ -1,5 +1,5 @@
-//! 3×3 decompositions: symmetric eigenvalues, det-signed singular values, polar. Jacobi rotations throughout:
-//! accurate to the last bits also for rank-deficient input, and branch-free enough for particle loops.
+//! 3×3 decompositions: symmetric eigenvalues, det-signed singular values, polar. Quick ways for what is well conditioned,
+//! as almost always in particle loops; Jacobi rotations, accurate to the last bits, for rank-deficient input.
 
 use super::{Mat3, Real, Vec3};
 
@@ -35,45 +35,86 @@ fn rotate_columns(m: &mut Mat3, p: usize, q: usize, c: Real, s: Real) {
 
 /// Eigenvalues in descending order and the matching orthonormal eigenvectors as columns (a rotation).
 /// Only the symmetric part of `m` counts.
+///
+/// The eigenvalue that lies farthest from the others is a well-conditioned root of a cubic, and its eigenvector a cross
+/// product; the other two are those of a 2×2 matrix in the plane across. Three times quicker than sweeps of rotations.
 pub fn symmetric_eigen(m: Mat3) -> (Vec3, Mat3) {
-    let mut a = super::symmetric_part(m);
-    let mut v = Mat3::IDENTITY;
-    for _ in 0..MAX_SWEEPS {
-        let off = a.y_axis.x.abs() + a.z_axis.x.abs() + a.z_axis.y.abs();
-        let diagonal = a.x_axis.x.abs() + a.y_axis.y.abs() + a.z_axis.z.abs();
-        // a non-finite matrix ends here too
-        if !(off > 1e-17 * diagonal) {
-            break;
-        }
-        for (p, q) in PAIRS {
-            let apq = a.col(q)[p];
-            if apq == 0.0 {
-                continue;
-            }
-            let (c, s) = jacobi_rotation(a.col(p)[p], apq, a.col(q)[q]);
-            rotate_columns(&mut a, p, q, c, s);
-            let mut transposed = a.transpose();
-            rotate_columns(&mut transposed, p, q, c, s);
-            a = transposed.transpose();
-            rotate_columns(&mut v, p, q, c, s);
-        }
+    let a = super::symmetric_part(m);
+    let mean = super::trace(a) / 3.0;
+    let b = a - Mat3::from_diagonal(Vec3::splat(mean));
+    let size = (super::double_dot(b, b) / 6.0).sqrt();
+    // nothing but a multiple of the identity, or not finite
+    if !(size > 1e-14 * mean.abs()) || !size.is_finite() {
+        let sorted = Vec3::new(a.x_axis.x, a.y_axis.y, a.z_axis.z);
+        return sort_descending(sorted, Mat3::IDENTITY);
     }
-    let mut values = Vec3::new(a.x_axis.x, a.y_axis.y, a.z_axis.z);
-    for (p, q) in [(0, 1), (0, 2), (1, 2)] {
+    let b = b * (1.0 / size);
+    // eigenvalues of b are the roots of t³ − 3t = 2r in [−2, 2]; the outer one is over √3 in size
+    let r = (0.5 * b.determinant()).clamp(-1.0, 1.0);
+    let side = if r < 0.0 { -1.0 } else { 1.0 };
+    let r = r.abs();
+    let mut t = 3f64.sqrt() + (2.0 - 3f64.sqrt()) * r;
+    for _ in 0..4 {
+        t -= (t * (t * t - 3.0) - 2.0 * r) / (3.0 * (t * t - 1.0));
+    }
+    let shifted = b - Mat3::from_diagonal(Vec3::splat(side * t));
+    let crosses = [
+        shifted.x_axis.cross(shifted.y_axis),
+        shifted.y_axis.cross(shifted.z_axis),
+        shifted.z_axis.cross(shifted.x_axis),
+    ];
+    let lengths = crosses.map(|c| c.length_squared());
+    let longest = match (lengths[0] >= lengths[1], lengths[0] >= lengths[2], lengths[1] >= lengths[2]) {
+        (true, true, _) => 0,
+        (_, _, true) => 1,
+        _ => 2,
+    };
+    let outer = crosses[longest] * (1.0 / lengths[longest].sqrt());
+    // the plane across
+    let (p, q) = outer.any_orthonormal_pair();
+    let (bp, bq) = (b * p, b * q);
+    let (pp, qq, pq) = (p.dot(bp), q.dot(bq), p.dot(bq));
+    let (c, s) = if pq == 0.0 { (1.0, 0.0) } else { jacobi_rotation(pp, pq, qq) };
+    let (first, second) = (p * c - q * s, p * s + q * c);
+    let values = Vec3::new(
+        side * t,
+        c * c * pp - 2.0 * c * s * pq + s * s * qq,
+        s * s * pp + 2.0 * c * s * pq + c * c * qq,
+    );
+    sort_descending(values * size + Vec3::splat(mean), Mat3::from_cols(outer, first, second))
+}
+
+fn sort_descending(mut values: Vec3, mut vectors: Mat3) -> (Vec3, Mat3) {
+    for (p, q) in PAIRS {
         if values[q] > values[p] {
             let swap = values[p];
             values[p] = values[q];
             values[q] = swap;
-            let column = v.col(p);
-            *v.col_mut(p) = v.col(q);
-            *v.col_mut(q) = -column; // keeps det V = +1
+            let column = vectors.col(p);
+            *vectors.col_mut(p) = vectors.col(q);
+            *vectors.col_mut(q) = -column; // stays a rotation
         }
     }
-    (values, v)
+    (values, vectors)
 }
 
-/// Det-signed singular value decomposition by one-sided Jacobi rotations.
+/// Det-signed singular value decomposition.
 pub fn svd(m: Mat3) -> Svd {
+    let size = super::frobenius_norm(m);
+    // safely far from singular: the squares of the singular values are accurate enough
+    if m.determinant().abs() > SAFE * size * size * size {
+        let (_, v) = symmetric_eigen(m.transpose() * m);
+        from_right_vectors(m * v, v)
+    } else {
+        svd_by_rotations(m)
+    }
+}
+
+/// |det|/|M|³ over which a decomposition by squares is good: the condition number is then under 40.
+const SAFE: Real = 5e-3;
+
+/// By one-sided Jacobi rotations: accurate also for what is nearly or wholly singular.
+fn svd_by_rotations(m: Mat3) -> Svd {
     let mut a = m;
     let mut v = Mat3::IDENTITY;
     for _ in 0..MAX_SWEEPS {
@@ -103,6 +144,11 @@ pub fn svd(m: Mat3) -> Svd {
             *v.col_mut(q) = -cv;
         }
     }
+    from_right_vectors(a, v)
+}
+
+/// From A = F V with orthogonal columns, the longest first.
+fn from_right_vectors(a: Mat3, v: Mat3) -> Svd {
     let mut sigma = Vec3::new(a.x_axis.length(), a.y_axis.length(), a.z_axis.length());
     let u0 = if sigma.x > 0.0 { a.x_axis / sigma.x } else { Vec3::X };
     let u1 = if sigma.y > 1e-300 && sigma.y > 1e-16 * sigma.x {

@@ -5,6 +5,8 @@ use rayon::prelude::*;
 
 /// Rows per partial sum. A constant of the results' bits, not of speed.
 pub const CHUNK: usize = 1024;
+/// Sums of so few chunks are quicker than waking another thread for them.
+const AT_ONCE: usize = 8;
 
 /// Σ term(i) for i < n, the same bits for any number of threads.
 pub fn sum_over<T, F>(n: usize, term: F) -> T
@@ -17,8 +19,8 @@ where
         (c * CHUNK..end).fold(T::default(), |sum, i| sum + term(i))
     };
     let n_chunks = n.div_ceil(CHUNK);
-    if n_chunks <= 1 {
-        return chunk_sum(0);
+    if n_chunks <= AT_ONCE {
+        return (0..n_chunks).map(chunk_sum).fold(T::default(), |sum, part| sum + part);
     }
     let partial: Vec<T> = (0..n_chunks).into_par_iter().map(chunk_sum).collect();
     partial.into_iter().fold(T::default(), |sum, part| sum + part)

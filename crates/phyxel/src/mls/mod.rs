@@ -1,9 +1,11 @@
 //! Moving least squares over bonds: moment matrices, their safe inverse, and the gradient of a field with the force
 //! that answers it. The two passes here are the hot loops of every method that fits a gradient.
 
+mod laplacian;
 mod moment;
 mod passes;
 
+pub use laplacian::Laplacian;
 pub use moment::{Inverse, moment, safe_inverse};
 pub use passes::{
     Answer, BondGeometry, Fit, WeightedBonds, apply_laplacian, fit_gradient, fit_row, gather_answers,

@@ -1,10 +1,9 @@
 //! Deformation, plastic flow and forces: the passes over bonds of a step.
 
 use super::{Basis, BodyFacts, Embedded, Flow, MassRule, MatterColumns, WorldBonds};
-use crate::kernels::poly6_shape;
-use crate::material::{FlowRule, plastic_stretch};
+use crate::material::{FlowRule, Lame, log_plastic_stretch};
 use crate::math::{
-    Mat3, Real, Svd, Vec3, cofactor, frobenius_norm, max_over, outer, sum_over, svd, symmetric_eigen, trace,
+    CHUNK, Mat3, Real, Svd, Vec3, cofactor, max_over, outer, sum_over, svd, symmetric_eigen, trace,
 };
 use crate::methods::StepContext;
 use crate::mls::{Answer, fit_row, gather_answers};
@@ -18,8 +17,6 @@ const FLATNESS: Real = 1e-3;
 const MIN_BONDS: usize = 8;
 /// Where 27 det A/(tr A)³ is larger than this, A is far from flat and needs no eigenvalues.
 const ROUND: Real = 0.05;
-/// The most by which a measure of stress can exceed |P|: √(3/2).
-const MEASURE_BOUND: Real = 1.224_744_871_391_589_1;
 /// Rows that one task takes at least.
 const MIN_ROWS: usize = 128;
 
@@ -40,33 +37,38 @@ impl Response<'_> {
     fn of(&self, i: usize, f: Mat3, volume: Real) -> (Mat3, Flow) {
         let BodyFacts { law, measure, .. } = self.bodies[self.body[i] as usize];
         let lame = self.matter.lame.at(i);
-        let stress = law.first_piola(lame, f);
-        let Some((time_step, rule)) = self.flow else { return (stress, Flow::NONE) };
-        let yielding = self.matter.plasticity.at(i, measure, rule);
-        let least = yielding.yield_stress + yielding.hardening * self.hardening[i];
-        if yielding.flow_rate == 0.0 || MEASURE_BOUND * frobenius_norm(stress) <= least {
-            return (stress, Flow::NONE);
-        }
+        let flowing = self.flow.map(|(time_step, rule)| (time_step, self.matter.plasticity.at(i, measure, rule)));
+        let Some((time_step, yielding)) = flowing.filter(|f| f.1.flow_rate > 0.0) else {
+            return (law.first_piola(lame, f), Flow::NONE);
+        };
         let Svd { u, sigma, v } = svd(f);
-        let magnitude = measure.of(law.principal_stress(lame, sigma));
+        let stress = law.principal_stress(lame, sigma);
+        let magnitude = measure.of(stress);
         let fraction = yielding.fraction(magnitude, self.hardening[i], time_step);
         // inverted matter never flows
         if fraction == 0.0 || sigma.z <= 0.0 {
-            return (stress, Flow::NONE);
+            return (scaled_columns(u, stress) * v.transpose(), Flow::NONE);
         }
-        let plastic = plastic_stretch(sigma, fraction);
+        let log_plastic = log_plastic_stretch(sigma, fraction);
+        let plastic = log_plastic.map(Real::exp);
         let elastic = sigma / plastic;
         let after = law.principal_stress(lame, elastic);
         let energy = |stretch: Vec3| law.principal_energy(lame, stretch);
         let flow = Flow {
-            plastic: v * Mat3::from_diagonal(plastic) * v.transpose(),
+            plastic: scaled_columns(v, plastic) * v.transpose(),
             fraction,
             hardening: (magnitude - measure.of(after)).max(0.0),
-            strain: (2.0 / 3.0 * plastic.map(Real::ln).length_squared()).sqrt(),
+            strain: (2.0 / 3.0 * log_plastic.length_squared()).sqrt(),
             work: volume * (energy(sigma) - energy(elastic)),
         };
-        (u * Mat3::from_diagonal(after / plastic) * v.transpose(), flow)
+        (scaled_columns(u, after / plastic) * v.transpose(), flow)
     }
+}
+
+/// M diag(s)
+#[inline(always)]
+fn scaled_columns(m: Mat3, s: Vec3) -> Mat3 {
+    Mat3::from_cols(m.x_axis * s.x, m.y_axis * s.y, m.z_axis * s.z)
 }
 
 impl Embedded {
@@ -122,37 +124,59 @@ impl Embedded {
 
     /// F_i of the present bonds and positions.
     pub(super) fn refit(&mut self, positions: &[Vec3]) {
-        let Self { bonds, basis, gradients, .. } = self;
-        let (bonds, basis) = (&*bonds, &*basis);
-        let geometry = WorldBonds { bonds, positions };
-        gradients.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(i, gradient)| {
-            *gradient = match basis[i].is_degenerate() {
-                true => Mat3::IDENTITY,
-                false => fit_row(&bonds, &geometry, i).product * basis[i].inverse_moment,
-            };
+        let mut gradients = std::mem::take(&mut self.gradients);
+        gradients.resize(positions.len(), Mat3::IDENTITY);
+        let rows = gradients.par_iter_mut().with_min_len(MIN_ROWS).enumerate();
+        rows.for_each(|(i, gradient)| *gradient = self.fit_one(positions, i));
+        self.gradients = gradients;
+    }
+
+    fn fit_one(&self, positions: &[Vec3], i: usize) -> Mat3 {
+        let own = &self.basis[i];
+        if own.is_degenerate() {
+            return Mat3::IDENTITY;
+        }
+        let geometry = WorldBonds { bonds: &self.bonds, positions };
+        fit_row(&&self.bonds, &geometry, i).product * own.inverse_moment
+    }
+
+    /// V Ψ(F_i) and the energy of the residual penalty of a particle. [J]
+    fn energy_of(&self, positions: &[Vec3], body: &[u32], i: usize, f: Mat3) -> Real {
+        let own = &self.basis[i];
+        if own.is_degenerate() {
+            return 0.0;
+        }
+        let row = self.bonds.ends(i).iter().zip(self.bonds.vectors(i)).zip(self.bonds.weights(i));
+        let residual = row.fold(0.0, |sum, ((&j, &u), &w)| {
+            let r = positions[j as usize] - positions[i] - f * u;
+            sum + Real::from(w) * r.length_squared()
         });
+        let law = self.bodies[body[i] as usize].law;
+        own.volume * law.energy_density(self.matter.lame.at(i), f) + 0.5 * own.residual * residual
     }
 
     /// Σ_i V_i Ψ(F_i) and the energy of the residual penalty, for present bonds and the given positions. [J]
     pub(super) fn elastic_energy(&self, positions: &[Vec3], body: &[u32]) -> Real {
-        let bonds = &self.bonds;
-        let geometry = WorldBonds { bonds, positions };
-        sum_over(positions.len(), |i| {
-            let own = &self.basis[i];
-            if own.is_degenerate() {
-                return 0.0;
-            }
-            let f = fit_row(&bonds, &geometry, i).product * own.inverse_moment;
-            let row = bonds.ends(i).iter().zip(bonds.vectors(i)).zip(bonds.weights(i));
-            let residual: Real = row
-                .map(|((&j, &u), &w)| {
-                    let r = positions[j as usize] - positions[i] - f * u;
-                    Real::from(w) * r.length_squared()
+        sum_over(positions.len(), |i| self.energy_of(positions, body, i, self.fit_one(positions, i)))
+    }
+
+    /// As [`Embedded::refit`], and the elastic energy that goes with it. [J]
+    pub(super) fn refit_with_energy(&mut self, positions: &[Vec3], body: &[u32]) -> Real {
+        let mut gradients = std::mem::take(&mut self.gradients);
+        gradients.resize(positions.len(), Mat3::IDENTITY);
+        let partial: Vec<Real> = gradients
+            .par_chunks_mut(CHUNK)
+            .enumerate()
+            .map(|(chunk, gradients)| {
+                gradients.iter_mut().enumerate().fold(0.0, |sum, (k, gradient)| {
+                    let i = chunk * CHUNK + k;
+                    *gradient = self.fit_one(positions, i);
+                    sum + self.energy_of(positions, body, i, *gradient)
                 })
-                .sum();
-            let law = self.bodies[body[i] as usize].law;
-            own.volume * law.energy_density(self.matter.lame.at(i), f) + 0.5 * own.residual * residual
-        })
+            })
+            .collect();
+        self.gradients = gradients;
+        partial.into_iter().sum()
     }
 
     /// ũ_ij = F_p u_ij for the bonds of every particle that flowed, and what it leaves in its state. Returns how many did.
@@ -166,25 +190,26 @@ impl Embedded {
             if n_yielded == 0 {
                 return 0;
             }
-            let largest = max_over(flows.len(), |i| flows[i].fraction).map_or(0.0, |m| m.0);
+            let largest = max_over(flows.len(), |i| flows[i].strain).map_or(0.0, |m| m.0);
             let rule = self.basis_rule();
-            let Self { bonds, basis, support_radius, matter, .. } = self;
+            let Self { bonds, basis, support_radius, matter, flows, .. } = self;
+            let Self { hardening, plastic_strain, plastic_work, plastic_gradient, .. } = self;
             let (matter, support_radius, volume) = (&*matter, &*support_radius, &particles.volume);
             let rows = bonds.par_rows_mut().zip(basis.par_iter_mut()).zip(flows.par_iter());
-            rows.with_min_len(MIN_ROWS).enumerate().for_each(|(i, ((mut row, basis), flow))| {
+            let state = hardening.par_iter_mut().zip(plastic_strain.par_iter_mut());
+            let state = state.zip(plastic_work.par_iter_mut()).zip(plastic_gradient.par_iter_mut());
+            rows.zip(state).with_min_len(MIN_ROWS).enumerate().for_each(|(i, (row, state))| {
+                let ((mut row, basis), flow) = row;
                 if flow.fraction > 0.0 {
-                    let n = row.len();
-                    row.vectors[..n].iter_mut().for_each(|u| *u = flow.plastic * *u);
-                    *basis = rule.basis(&mut row, support_radius[i], volume[i], matter, i);
+                    let particle = (support_radius[i], volume[i], matter.lame.at(i));
+                    *basis = rule.basis(&mut row, particle, |u| flow.plastic * u);
+                    let (((hardening, strain), work), gradient) = state;
+                    *hardening += flow.hardening;
+                    *strain += flow.strain;
+                    *work += flow.work;
+                    *gradient = flow.plastic * *gradient;
                 }
             });
-            let Self { hardening, plastic_strain, plastic_work, plastic_gradient, .. } = self;
-            for (i, flow) in flows.iter().enumerate().filter(|f| f.1.fraction > 0.0) {
-                hardening[i] += flow.hardening;
-                plastic_strain[i] += flow.strain;
-                plastic_work[i] += flow.work;
-                plastic_gradient[i] = flow.plastic * plastic_gradient[i];
-            }
             self.pace.flowed += largest;
             if self.params.mass_rule == MassRule::Running {
                 self.run_masses(particles);
@@ -207,7 +232,7 @@ impl Embedded {
         let (matter, support_radius, volume) = (&*matter, &*support_radius, &particles.volume);
         let rows = bonds.par_rows_mut().zip(basis.par_iter_mut()).with_min_len(MIN_ROWS).enumerate();
         rows.for_each(|(i, (mut row, basis))| {
-            *basis = rule.basis(&mut row, support_radius[i], volume[i], matter, i);
+            *basis = rule.basis(&mut row, (support_radius[i], volume[i], matter.lame.at(i)), |u| u);
         });
     }
 
@@ -251,26 +276,39 @@ pub(super) struct BasisRule {
 }
 
 impl BasisRule {
-    /// Writes the weights of a row and returns its basis. The kernel's constant is left out: it cancels in F, V and forces.
-    /// A degenerate neighbourhood has no volume and no penalty, so that it gives no force.
+    /// Maps the rest bonds of a row, writes their weights and returns the basis, for a particle's support radius, volume
+    /// and stiffness. The kernel's constant is left out: it cancels in F, V and forces. A degenerate neighbourhood has no
+    /// volume and no penalty, so that it gives no force.
     #[inline]
     pub(super) fn basis(
         self,
         row: &mut SlotRow<'_>,
-        support: Real,
-        volume: Real,
-        matter: &MatterColumns,
-        i: usize,
+        (support, volume, lame): (Real, Real, Lame),
+        map: impl Fn(Vec3) -> Vec3,
     ) -> Basis {
         let n = row.len();
-        let (mut moment, mut row_sum, mut n_active) = (Mat3::ZERO, Vec3::ZERO, 0);
-        for (&u, weight) in row.vectors[..n].iter().zip(&mut row.weights[..n]) {
-            *weight = poly6_shape(u.length_squared(), support) as f32;
-            let weighted = u * Real::from(*weight);
-            n_active += usize::from(*weight > 0.0);
+        let scale = 1.0 / (support * support);
+        let (mut diagonal, mut mixed) = (Vec3::ZERO, Vec3::ZERO);
+        let (mut row_sum, mut weight_sum, mut n_active) = (Vec3::ZERO, 0.0, 0);
+        for (vector, weight) in row.vectors[..n].iter_mut().zip(&mut row.weights[..n]) {
+            let u = map(*vector);
+            *vector = u;
+            // the poly6 shape
+            let q = (1.0 - u.length_squared() * scale).max(0.0);
+            *weight = (q * q * q) as f32;
+            let w = Real::from(*weight);
+            let weighted = u * w;
+            n_active += usize::from(w > 0.0);
+            weight_sum += w;
             row_sum += weighted;
-            moment += outer(weighted, u);
+            diagonal += weighted * u;
+            mixed += weighted * Vec3::new(u.y, u.z, u.x);
         }
+        let moment = Mat3::from_cols(
+            Vec3::new(diagonal.x, mixed.x, mixed.z),
+            Vec3::new(mixed.x, diagonal.y, mixed.y),
+            Vec3::new(mixed.z, mixed.y, diagonal.z),
+        );
         let (det, size) = (moment.determinant(), trace(moment));
         let is_round = 27.0 * det > ROUND * size * size * size;
         let is_flat = || {
@@ -280,8 +318,8 @@ impl BasisRule {
         if n_active < MIN_BONDS || (!is_round && is_flat()) {
             return Basis::default();
         }
-        let stiffness = self.stabilization * matter.lame.at(i).p_wave_modulus() * volume;
+        let stiffness = self.stabilization * lame.p_wave_modulus() * volume;
         let inverse_moment = cofactor(moment) * (1.0 / det);
-        Basis { inverse_moment, row_sum, residual: stiffness / size, volume }
+        Basis { inverse_moment, row_sum, residual: stiffness / size, volume, weight_sum }
     }
 }

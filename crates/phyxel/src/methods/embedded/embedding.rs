@@ -4,8 +4,8 @@ use super::{Embedded, Embedding};
 use crate::linear::Solved;
 use crate::math::{Real, Vec3, sum_over};
 use crate::methods::StepContext;
-use crate::mls::apply_laplacian;
-use crate::neighbors::{BondRows, SlotBonds};
+use crate::mls::Laplacian;
+use crate::neighbors::BondRows;
 use crate::particles::Particles;
 use rayon::prelude::*;
 
@@ -14,33 +14,13 @@ const MAX_DESCENTS: usize = 40;
 /// The nonlinear embedding ends where the remaining force is this share of what bonds bear at a strain of 1 …
 const FORCE_TOLERANCE: Real = 1e-4;
 
-/// Bonds weighted by the squares of their weights: Eq. 9 has w inside the norm.
-struct SquaredWeights<'a>(&'a SlotBonds);
-
-impl BondRows for SquaredWeights<'_> {
-    fn n_rows(&self) -> usize {
-        self.0.n_rows()
-    }
-
-    #[inline(always)]
-    fn own(&self, i: usize) -> impl Iterator<Item = (usize, usize, Real)> {
-        self.0.own(i).map(|(bond, j, w)| (bond, j, w * w))
-    }
-
-    #[inline(always)]
-    fn incoming(&self, i: usize) -> impl Iterator<Item = (usize, usize, Real)> {
-        self.0.incoming(i).map(|(bond, j, w)| (bond, j, w * w))
-    }
-}
-
 impl Embedded {
-    /// Whether something flowed, and long enough ago or strongly enough that neighbours may have changed.
+    /// Whether enough has flowed since the last update that neighbours may have changed.
     pub(super) fn is_update_due(&mut self) -> bool {
         self.pace.n_steps += 1;
         self.params.embedding != Embedding::Off
-            && self.pace.flowed > 0.0
-            && (self.pace.n_steps >= self.params.embed_every as u64
-                || self.pace.flowed > self.params.embed_flow)
+            && self.pace.flowed > self.params.embed_flow
+            && self.pace.n_steps >= self.params.embed_every as u64
     }
 
     /// Brings the embedded positions up to date with the rest bonds.
@@ -61,28 +41,21 @@ impl Embedded {
     /// one null vector per connected piece, b lies in its range, and from the old positions conjugate gradients keep
     /// the mean of each piece.
     fn embed_by_least_squares(&mut self) -> Solved {
-        let bonds = SquaredWeights(&self.bonds);
-        let n = bonds.n_rows();
-        let rows: Vec<(Vec3, Real)> = (0..n)
-            .into_par_iter()
-            .with_min_len(128)
-            .map(|i| {
-                let (mut b, mut diagonal) = (Vec3::ZERO, 0.0);
-                for (bond, _, weight) in bonds.own(i) {
-                    b -= self.bonds.vector(bond) * weight;
-                    diagonal += weight;
-                }
-                for (bond, _, weight) in bonds.incoming(i) {
-                    b += self.bonds.vector(bond) * weight;
-                    diagonal += weight;
-                }
-                (b, diagonal)
-            })
-            .collect();
-        let b: Vec<Vec3> = rows.iter().map(|row| row.0).collect();
-        let inverse = |i: usize| if rows[i].1 > 0.0 { Vec3::splat(1.0 / rows[i].1) } else { Vec3::ZERO };
-        let apply = |x: &[Vec3], out: &mut [Vec3]| apply_laplacian(&bonds, |_| 0.0, x, out);
-        self.solver.solve(apply, inverse, &b, &mut self.embedded_position)
+        let Self { bonds, laplacian, solver, embedded_position, right_side, .. } = self;
+        let bonds = &*bonds;
+        laplacian.assemble(&bonds, |w| w * w);
+        let weight = |w: Real| Laplacian::quantized(w * w);
+        right_side.resize(bonds.n_rows(), Vec3::ZERO);
+        right_side.par_iter_mut().with_min_len(128).enumerate().for_each(|(i, b)| {
+            let own = bonds.own(i).map(|(bond, _, w)| bonds.vector(bond) * weight(w));
+            let incoming = bonds.incoming(i).map(|(bond, _, w)| bonds.vector(bond) * weight(w));
+            *b = incoming.sum::<Vec3>() - own.sum::<Vec3>();
+        });
+        let inverse = |i: usize| match laplacian.diagonal(i) {
+            diagonal if diagonal > 0.0 => Vec3::splat(1.0 / diagonal),
+            _ => Vec3::ZERO,
+        };
+        solver.solve(|x, out| laplacian.apply(x, out), inverse, right_side, embedded_position)
     }
 
     /// The pose of least elastic energy, as the material space of [Wicke2010]: conjugate gradients (Polak–Ribière) on the

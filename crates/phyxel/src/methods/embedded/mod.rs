@@ -33,7 +33,7 @@ use crate::forces::{SphViscosity, StrainRateDamping, Viscosity, ViscousBonds};
 use crate::linear::{ConjugateGradients, Solved};
 use crate::material::{LameParameter, Law, Parameter, PlasticParameter, YieldMeasure};
 use crate::math::{Mat3, Real, Vec3, sum_over};
-use crate::mls::{Answer, BondGeometry};
+use crate::mls::{Answer, BondGeometry, Laplacian};
 use crate::neighbors::SlotBonds;
 use crate::particles::{Carry, PARTICLES, Particles, StateData, StateItem, StateVisitor};
 
@@ -72,6 +72,8 @@ pub struct Embedded {
     viscous: Viscosity,
     sph: SphViscosity,
     solver: ConjugateGradients,
+    laplacian: Laplacian,
+    right_side: Vec<Vec3>,
     packed: Packed,
     rest: RestFacts,
 }
@@ -116,7 +118,7 @@ struct RestFacts {
 struct Pace {
     /// Steps since the last update.
     n_steps: u64,
-    /// Σ of the largest γ of each step since the last update.
+    /// Σ of the largest plastic strain of each step since the last update. [1]
     flowed: Real,
     /// Time scales at the last update over those at the start.
     time_scale_ratio: Real,
@@ -154,6 +156,8 @@ struct Basis {
     residual: Real,
     /// V_i, or 0 where the neighbourhood is degenerate: no elastic force of its own. [m³]
     volume: Real,
+    /// Σ_j w_ij [1]
+    weight_sum: Real,
 }
 
 impl Basis {

@@ -116,8 +116,7 @@ impl Embedded {
     /// Elastic energy with the neighbours that are about to change. [J]
     pub(super) fn energy_before_update(&mut self, particles: &Particles, ctx: &mut StepContext<'_>) -> Real {
         ctx.timings.stage("neighborhoods", || {
-            self.refit(&particles.position);
-            self.elastic_energy(&particles.position, &particles.body)
+            self.refit_with_energy(&particles.position, &particles.body)
         })
     }
 
@@ -129,7 +128,7 @@ impl Embedded {
         ctx: &mut StepContext<'_>,
     ) {
         ctx.timings.stage("neighborhoods", || {
-            let after = self.elastic_energy(&particles.position, &particles.body);
+            let after = self.refit_with_energy(&particles.position, &particles.body);
             self.tallies.update_energy += after - before;
         });
     }
@@ -178,11 +177,11 @@ impl Embedded {
                     return 0;
                 }
                 row.set(&mut buffers.bonds);
-                let volume = particles.volume[i];
-                *basis = rule.basis(&mut row, *support, volume, matter, i);
+                let particle = (*support, particles.volume[i], matter.lame.at(i));
+                *basis = rule.basis(&mut row, particle, |u| u);
                 if is_sound && !basis.is_degenerate() {
-                    correct(&mut row, basis.inverse_moment, inverse, &around, i);
-                    *basis = rule.basis(&mut row, *support, volume, matter, i);
+                    let correction = correction(&row, basis.inverse_moment, inverse, &around, i);
+                    *basis = rule.basis(&mut row, particle, |u| correction * u);
                 }
                 n_new
             });
@@ -192,20 +191,19 @@ impl Embedded {
             self.tallies.n_updates += 1;
             self.pace.n_steps = 0;
             self.pace.flowed = 0.0;
-            self.refit(&particles.position);
             self.pace.time_scale_ratio = self.low_time_scale(particles) / self.rest.time_scale;
         });
     }
 }
 
-/// u ← (I + t (C − I)) u with C = F_old⁻¹ F_new: F stays F_old, as far as t lets it.
-fn correct(
-    row: &mut SlotRow<'_>,
+/// I + t (C − I) with C = F_old⁻¹ F_new: rest bonds multiplied by it give F_old again, as far as t lets them.
+fn correction(
+    row: &SlotRow<'_>,
     inverse_moment: Mat3,
     inverse_old: Mat3,
     around: &Surroundings<'_>,
     i: usize,
-) {
+) -> Mat3 {
     let n = row.len();
     let bonds = row.ends[..n].iter().zip(&row.vectors[..n]).zip(&row.weights[..n]);
     let product = bonds.fold(Mat3::ZERO, |sum, ((&j, &u), &w)| {
@@ -215,8 +213,7 @@ fn correct(
     let change = inverse_old * (product * inverse_moment) - Mat3::IDENTITY;
     let size = frobenius_norm(change);
     if !size.is_finite() {
-        return;
+        return Mat3::IDENTITY;
     }
-    let correction = Mat3::IDENTITY + change * (LARGEST_CORRECTION / size.max(LARGEST_CORRECTION));
-    row.vectors[..n].iter_mut().for_each(|u| *u = correction * *u);
+    Mat3::IDENTITY + change * (LARGEST_CORRECTION / size.max(LARGEST_CORRECTION))
 }

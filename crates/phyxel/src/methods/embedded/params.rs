@@ -104,9 +104,9 @@ pub struct Params {
     pub viscosity_model: ViscosityModel,
     /// How the embedded positions are found.
     pub embedding: Embedding,
-    /// Steps between updates of the embedding and the neighbourhoods, where something flowed; the paper has 1.
+    /// Steps between updates of the embedding and the neighbourhoods, at least; the paper has 1.
     pub embed_every: usize,
-    /// Sooner if this much of the strain has flowed somewhere since the last update.
+    /// Plastic strain since the last update, where it is largest, that makes an update worth while; the paper has 0.
     pub embed_flow: Real,
     /// Residual of the embedding over its right-hand side.
     pub embed_tolerance: Real,
@@ -134,7 +134,7 @@ impl Default for Params {
             viscosity_model: ViscosityModel::StrainRate,
             embedding: Embedding::Linear,
             embed_every: 10,
-            embed_flow: 3.0,
+            embed_flow: 0.1,
             embed_tolerance: 1e-4,
             list_update: ListUpdate::Continuous,
             common_neighbors: 8,
@@ -156,6 +156,7 @@ impl Params {
             integrator: Integrator::Newmark,
             viscosity_model: ViscosityModel::Sph,
             embed_every: 1,
+            embed_flow: 0.0,
             list_update: ListUpdate::Plain,
             common_neighbors: 0,
             speed_limit: 0.0,

@@ -6,7 +6,7 @@ use crate::linear::ConjugateGradients;
 use crate::material::{LameParameter, Law};
 use crate::math::{Mat3, Real, Vec3};
 use crate::methods::{Matter, MethodError};
-use crate::mls::Answer;
+use crate::mls::{Answer, Laplacian};
 use crate::neighbors::{Points, SLOTS, SlotBonds, nearest};
 use crate::particles::Particles;
 
@@ -86,6 +86,8 @@ impl Embedded {
             viscous: Viscosity::default(),
             sph: SphViscosity::default(),
             solver,
+            laplacian: Laplacian::default(),
+            right_side: Vec::new(),
             packed: Packed::default(),
             rest: RestFacts::default(),
             params,

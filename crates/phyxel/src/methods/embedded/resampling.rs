@@ -391,13 +391,14 @@ impl Embedded {
             *plastic = *plastic * (1.0 / plastic.determinant().cbrt());
         }
         let mut fresh = SlotBonds::new(rows.len());
-        let mut row: Vec<(u32, Vec3)> = Vec::with_capacity(SLOTS);
-        for (k, &from) in rows.iter().enumerate() {
-            row.clear();
-            let ends = bonds.ends(from).iter().map(|&end| place[end as usize]);
-            row.extend(ends.zip(bonds.vectors(from).iter().copied()));
-            fresh.row_mut(k).set(&mut row);
-        }
+        let old = &*bonds;
+        let new_rows = fresh.par_rows_mut().zip(rows.par_iter()).with_min_len(64);
+        new_rows.for_each_init(Vec::new, |new, (mut row, &from)| {
+            new.clear();
+            let ends = old.ends(from).iter().map(|&end| place[end as usize]);
+            new.extend(ends.zip(old.vectors(from).iter().copied()));
+            row.set(new);
+        });
         *bonds = fresh;
         self.tallies.n_splits += split.len() as u64;
         self.tallies.n_merges += merged.len() as u64;

@@ -1,6 +1,6 @@
 //! How long steps may be, and when the matter has fallen apart.
 
-use super::Embedded;
+use super::{Basis, Embedded};
 use crate::math::{Real, symmetric_eigen};
 use crate::methods::explicit::{MISSED, highest_frequency};
 use crate::methods::{StepError, TimeStepLimit};
@@ -31,12 +31,12 @@ impl Embedded {
     }
 
     /// A low percentile of l_i/c_i, l_i = √(λ_min(A_i)/Σ_j w_ij): how long sound takes through the thinnest direction of
-    /// a neighbourhood; where a particle is lighter than its neighbours, shorter by the root of that. [s]
+    /// a neighbourhood. [s]
     pub(super) fn low_time_scale(&self, particles: &Particles) -> Real {
         let scale = |i: usize| {
-            let (moment, sum) = self.moment(i);
-            let flattest = symmetric_eigen(moment).0.z.max(0.0);
-            (flattest / sum).sqrt() / self.sound_speed(i)
+            let Basis { inverse_moment, weight_sum, .. } = self.basis[i];
+            let flattest = 1.0 / symmetric_eigen(inverse_moment).0.x;
+            (flattest / weight_sum).sqrt() / self.sound_speed(i)
         };
         let solid = (0..particles.len()).into_par_iter().filter(|&i| !self.basis[i].is_degenerate());
         let mut all: Vec<Real> = solid.map(scale).collect();
