@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use super::Damping;
 
 /// Of the viscous impulse of a step.
-const TOLERANCE: Real = 1e-3;
+const TOLERANCE: Real = 1e-2;
 
 /// Buffers of the solve.
 #[derive(Clone, Debug)]

@@ -104,6 +104,8 @@ pub struct GroupBody {
     pub law: Option<Law>,
     /// What counts as stress where it yields.
     pub measure: YieldMeasure,
+    /// Whether its material can flow.
+    pub flows: bool,
 }
 
 /// Something changed outside a step.

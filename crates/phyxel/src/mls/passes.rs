@@ -30,12 +30,19 @@ pub struct Fit {
 }
 
 /// What a particle gives to the forces of its neighbours.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Answer {
     /// M_i
     pub carrier: Mat3,
     /// c_i
     pub residual: Real,
+}
+
+impl Default for Answer {
+    /// Nothing. (A default matrix would be the identity.)
+    fn default() -> Self {
+        Self { carrier: Mat3::ZERO, residual: 0.0 }
+    }
 }
 
 impl Answer {

@@ -414,6 +414,7 @@ impl WorldBuilder {
                 volume: points.volume,
                 law: m.law,
                 measure: m.plasticity.as_ref().map_or(YieldMeasure::Total, |p| p.measure),
+                flows: m.plasticity.is_some(),
             });
         }
         (particles, matter)

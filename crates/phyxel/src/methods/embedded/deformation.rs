@@ -37,7 +37,8 @@ impl Response<'_> {
     fn of(&self, i: usize, f: Mat3, volume: Real) -> (Mat3, Flow) {
         let BodyFacts { law, measure, .. } = self.bodies[self.body[i] as usize];
         let lame = self.matter.lame.at(i);
-        let flowing = self.flow.map(|(time_step, rule)| (time_step, self.matter.plasticity.at(i, measure, rule)));
+        let flowing =
+            self.flow.map(|(time_step, rule)| (time_step, self.matter.plasticity.at(i, measure, rule)));
         let Some((time_step, yielding)) = flowing.filter(|f| f.1.flow_rate > 0.0) else {
             return (law.first_piola(lame, f), Flow::NONE);
         };

@@ -76,6 +76,7 @@ pub struct Embedded {
     right_side: Vec<Vec3>,
     packed: Packed,
     rest: RestFacts,
+    lattice_doubts: Vec<String>,
 }
 
 /// What the particles are made of.
@@ -109,6 +110,8 @@ struct RestFacts {
     fastest: usize,
     /// Low percentile of the time scales at the start. [s]
     time_scale: Real,
+    /// Particles that had degenerate neighbourhoods from the start.
+    n_degenerate: usize,
     /// Largest and smallest eigenvalues of Eq. 13 that the paper's rule compares with. [1/m²]
     eigenvalues: (Real, Real),
 }
@@ -244,9 +247,11 @@ impl Method for Embedded {
             self.resample(particles, ctx); // Sec. 3.5
             self.update_neighborhoods(particles, ctx); // Sec. 3.4
             self.book_update_energy(energy, particles, ctx);
-            self.check(particles)?;
             report.iterations += embedded.iterations;
             report.n_unconverged += usize::from(!embedded.converged);
+        }
+        if n_yielded > 0 {
+            self.check(particles)?;
         }
         Ok(report)
     }
@@ -299,14 +304,16 @@ impl Method for Embedded {
     }
 
     fn doubts(&self, _particles: &Particles) -> Vec<String> {
+        let mut doubts = self.lattice_doubts.clone();
         let n = self.n_degenerate();
         if n == 0 {
-            return Vec::new();
+            return doubts;
         }
-        vec![format!(
+        doubts.push(format!(
             "{n} particles have too few neighbours, or neighbours in one plane or line only, and give no elastic force: thin \
              parts need more layers, a smaller spacing"
-        )]
+        ));
+        doubts
     }
 
     fn columns(&self) -> &'static [ColumnInfo] {

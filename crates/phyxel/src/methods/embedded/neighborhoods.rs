@@ -115,9 +115,7 @@ impl Surroundings<'_> {
 impl Embedded {
     /// Elastic energy with the neighbours that are about to change. [J]
     pub(super) fn energy_before_update(&mut self, particles: &Particles, ctx: &mut StepContext<'_>) -> Real {
-        ctx.timings.stage("neighborhoods", || {
-            self.refit_with_energy(&particles.position, &particles.body)
-        })
+        ctx.timings.stage("neighborhoods", || self.refit_with_energy(&particles.position, &particles.body))
     }
 
     /// What the update put in: nothing, ideally.

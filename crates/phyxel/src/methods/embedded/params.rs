@@ -125,7 +125,7 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Self {
-            support_factor: 2.0,
+            support_factor: 1.6,
             volume_rule: VolumeRule::Moments,
             mass_rule: MassRule::Fixed,
             stabilization: 0.1,
@@ -133,8 +133,8 @@ impl Default for Params {
             integrator: Integrator::Leapfrog,
             viscosity_model: ViscosityModel::StrainRate,
             embedding: Embedding::Linear,
-            embed_every: 10,
-            embed_flow: 0.1,
+            embed_every: 3,
+            embed_flow: 0.5,
             embed_tolerance: 1e-4,
             list_update: ListUpdate::Continuous,
             common_neighbors: 8,

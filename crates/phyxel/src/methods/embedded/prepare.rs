@@ -2,10 +2,11 @@
 
 use super::{BodyFacts, Embedded, Flow, MatterColumns, Pace, Packed, Params, RestFacts, Tallies, VolumeRule};
 use crate::forces::{SphViscosity, Viscosity};
+use crate::geometry::Sampling;
 use crate::linear::ConjugateGradients;
 use crate::material::{LameParameter, Law};
 use crate::math::{Mat3, Real, Vec3};
-use crate::methods::{Matter, MethodError};
+use crate::methods::{GroupBody, Matter, MethodError};
 use crate::mls::{Answer, Laplacian};
 use crate::neighbors::{Points, SLOTS, SlotBonds, nearest};
 use crate::particles::Particles;
@@ -14,6 +15,17 @@ use crate::particles::Particles;
 const MAX_ITERATIONS: usize = 200;
 /// Where more than this share of a body's particles would split or merge at rest, the thresholds make no sense.
 const RESAMPLED_AT_REST: Real = 0.05;
+
+/// Flow lines the layers of a lattice up and merges them all at once.
+fn lattice_doubt(body: &GroupBody) -> Option<String> {
+    (body.sampling == Sampling::Lattice).then(|| {
+        format!(
+            "body \"{}\" flows and its particles are on a lattice, whose layers show in the flow: sampling = \"jittered\" flows \
+             more evenly",
+            body.name
+        )
+    })
+}
 
 impl Embedded {
     /// [Jones2014] Sec. 3.6: 32 nearest, support of twice their mean distance, u_ij = x_ij, e_i = x_i.
@@ -90,6 +102,7 @@ impl Embedded {
             right_side: Vec::new(),
             packed: Packed::default(),
             rest: RestFacts::default(),
+            lattice_doubts: matter.bodies.iter().filter(|b| b.flows).filter_map(lattice_doubt).collect(),
             params,
         };
         method.compute_bases(particles);
@@ -98,6 +111,7 @@ impl Embedded {
         method.refuse_resampling_at_rest(particles, matter)?;
         method.resize_scratch(n);
         method.find_rest_limits(particles);
+        method.rest.n_degenerate = method.n_degenerate();
         method.forces_at(&particles.position, &particles.body);
         Ok(method)
     }

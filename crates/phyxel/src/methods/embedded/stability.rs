@@ -9,8 +9,8 @@ use rayon::prelude::*;
 
 /// Of the particles' time scales this low percentile counts: single ones may be shorter.
 const PERCENTILE: Real = 0.005;
-/// More degenerate neighbourhoods than this share of all: the matter has fallen apart.
-const FALLEN_APART: Real = 0.2;
+/// More neighbourhoods than this share of all have become degenerate: the matter has fallen apart.
+const FALLEN_APART: Real = 0.1;
 
 impl Embedded {
     /// 2/ω_max of the undeformed bodies, by power iteration, and the time scales that go with it.
@@ -61,7 +61,7 @@ impl Embedded {
     /// Ends the run when so many neighbourhoods are degenerate that the rest means nothing.
     pub(super) fn check(&self, particles: &Particles) -> Result<(), StepError> {
         let n = self.n_degenerate();
-        if n as Real <= FALLEN_APART * particles.len() as Real {
+        if n.saturating_sub(self.rest.n_degenerate) as Real <= FALLEN_APART * particles.len() as Real {
             return Ok(());
         }
         let particle = self.basis.iter().position(|basis| basis.is_degenerate()).unwrap_or(0);

@@ -62,6 +62,7 @@ fn matter(nu: Real, volume: Real, sampling: Sampling) -> Matter {
             volume,
             law: None,
             measure: YieldMeasure::Total,
+            flows: false,
         }],
     }
 }
