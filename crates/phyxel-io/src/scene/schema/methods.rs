@@ -107,7 +107,7 @@ static EMBEDDED: Table = Table {
                 Dimension::NONE,
                 Range { min: Some((1.0, true)), max: Some((4.0, true)) },
             )),
-            Presence::Default("2"),
+            Presence::Default("1.6"),
             "Support radius of a particle as a multiple of the mean distance to its 32 nearest neighbours; the paper has 2.",
         ),
         key(
@@ -185,15 +185,15 @@ static EMBEDDED: Table = Table {
         key(
             "embed_every",
             Kind::Integer(1, MAX_EMBED_EVERY),
-            Presence::Default("10"),
-            "Steps between two updates of embedding and neighbourhoods, where something flowed; the paper has 1.",
+            Presence::Default("3"),
+            "Steps between two updates of embedding and neighbourhoods, at least; the paper has 1.",
         ),
         key(
             "embed_flow",
-            Kind::Quantity(POSITIVE),
-            Presence::Default("3"),
-            "Updates sooner if this much of the strain has flowed somewhere since the last update; the paper has no such \
-             test, as it updates in every step.",
+            Kind::Quantity(quantity(Dimension::NONE, Range::NON_NEGATIVE)),
+            Presence::Default("0.5"),
+            "Plastic strain since the last update, where it is largest, that makes an update worth while; the paper updates in \
+             every step, which 0 does.",
         ),
         key(
             "embed_tolerance",
