@@ -276,7 +276,7 @@ fn stable_step_is_as_measured() {
 fn free_cube_has_six_rigid_modes_and_few_soft_ones() {
     let (n, a) = (7, 0.1);
     let unit = std::f64::consts::PI * (Lame::from_moduli(E, NU).mu / 1000.0).sqrt() / (n as Real * a);
-    for (stabilization, n_soft) in [(0.0, 200..330), (0.1, 7..12)] {
+    for (stabilization, n_soft) in [(0.0, 260..290), (0.1, 8..9)] {
         let mut particles = lattice([n; 3], a, 0.0);
         let mut method = build(Params { stabilization, ..wide() }, &mut particles);
         let size = 3 * particles.len();
@@ -343,7 +343,7 @@ fn gradients_are_kept_through_a_change_of_neighbours() {
         "largest change of F {} and of energy {}, plain {} and {}",
         continuous.0, continuous.1, plain.0, plain.1
     );
-    assert!(continuous.0 < 0.5 * plain.0 && continuous.1 < 0.5 * plain.1, "{continuous:?} {plain:?}");
+    assert!(continuous.0 < 0.01 * plain.0 && continuous.1 < 0.01 * plain.1, "{continuous:?} {plain:?}");
 }
 
 /// New lists are the nearest in embedded space, found by brute force, where every pair may become neighbours.
