@@ -340,3 +340,60 @@ fn press_to_a_tenth() {
         assert!(counter(&ledger, "strays") <= 5.0 && ledger.max_speed < 5.0);
     }
 }
+
+/// The paper's own settings run: a mild drop flattens the bar, and only the running masses fluctuate.
+#[test]
+fn the_papers_settings_run() {
+    let params = Params::paper();
+    let mut bar = Body::new("bar", Shape::Box { size: vec3(0.7, 0.3, 0.3) }, 0.05, plastic(500.0, 0.2, 50.0));
+    bar.fill.sampling = Sampling::Jittered;
+    bar.velocity = vec3(0.0, -1.5, 0.0);
+    let mut world = world(params)
+        .body(bar.at(vec3(0.0, 0.17, 0.0)))
+        .obstacle(floor(0.0, 1.0))
+        .time_step(Some(1e-3))
+        .build()
+        .unwrap();
+    let mass = |world: &World| world.particles().map(|p| p.total_mass()).sum::<Real>();
+    let start = (mass(&world), world.ledger());
+    world.advance(0.15).unwrap();
+    let ledger = world.ledger();
+    println!("mass {:.4} of the start, {} updates", mass(&world) / start.0, counter(&ledger, "updates"));
+    assert!(ledger.plastic_work > 0.0 && counter(&ledger, "updates") > 50.0);
+    assert!(energy(&ledger) < energy(&start.1) && (mass(&world) / start.0 - 1.0).abs() < 0.2);
+    assert_ne!(mass(&world), start.0, "masses run");
+}
+
+/// Every integrator with every kind of viscosity keeps linear momentum and takes energy; only SPH's brakes rotation.
+#[test]
+fn integrators_and_viscosities_keep_momentum() {
+    use phyxel::methods::embedded::{Integrator, ViscosityModel};
+    for integrator in [Integrator::Leapfrog, Integrator::SymplecticEuler, Integrator::Newmark] {
+        for viscosity_model in [ViscosityModel::StrainRate, ViscosityModel::Sph] {
+            let params = Params { integrator, viscosity_model, ..Params::default() };
+            let material = Material { viscosity: 100.0.into(), ..elastic(1e5, 0.3) };
+            let mut bar = Body::new("bar", Shape::Box { size: vec3(0.5, 0.5, 1.0) }, 0.1, material);
+            bar.velocity = vec3(0.3, -0.2, 0.1);
+            bar.angular_velocity = vec3(0.0, 2.0, 0.0);
+            let builder = world(params).gravity(Vec3::ZERO).body(bar).time_step(Some(2e-3));
+            let mut world = builder.build().unwrap();
+            world.edit_particles(|p| {
+                for (v, x) in p.velocity.iter_mut().zip(&p.position) {
+                    v.x += 0.3 * (5.0 * x.z).sin();
+                }
+            });
+            let start = world.ledger();
+            world.advance(1.0).unwrap();
+            let end = world.ledger();
+            let name = format!("{integrator:?}, {viscosity_model:?}");
+            let drift = (end.momentum - start.momentum).length() / start.momentum.length();
+            assert!(drift < 1e-12, "{name}: {drift:e}");
+            assert!(energy(&end) < energy(&start), "{name}");
+            let spin = end.angular_momentum.y / start.angular_momentum.y;
+            match viscosity_model {
+                ViscosityModel::StrainRate => assert!((spin - 1.0).abs() < 1e-9, "{name}: {spin}"),
+                ViscosityModel::Sph => assert!(spin < 0.95, "{name}: {spin}"),
+            }
+        }
+    }
+}
