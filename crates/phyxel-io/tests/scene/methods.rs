@@ -46,8 +46,9 @@ fn what_is_left_out_is_the_engines_default() {
 #[test]
 fn the_paper_can_be_asked_for() {
     let paper = settings(
-        "volume_rule = \"moments\"\nmass_rule = \"running\"\nstabilization = 0\nflow_rule = \"per_step\"\n\
-         integrator = \"newmark\"\nviscosity_model = \"sph\"\nembedding = \"linear\"\nembed_every = 1\n\
+        "support_factor = 2\nvolume_rule = \"moments\"\nmass_rule = \"running\"\nstabilization = 0\n\
+         flow_rule = \"per_step\"\nintegrator = \"newmark\"\nviscosity_model = \"sph\"\n\
+         embedding = \"linear\"\nembed_every = 1\nembed_flow = 0\n\
          list_update = \"plain\"\ncommon_neighbors = 0\nspeed_limit = 0\nresampling = \"eigenvalues\"",
     );
     assert_same!(paper, Params::paper());

@@ -91,6 +91,11 @@ impl StateVisitor for Remap {
     fn visit(&mut self, item: StateItem<'_>) {
         if item.set == self.set {
             match item.data {
+                // columns that are not made yet
+                StateData::Reals(v) if v.is_empty() => {}
+                StateData::Vectors(v) if v.is_empty() => {}
+                StateData::Matrices(v) if v.is_empty() => {}
+                StateData::Integers(v) if v.is_empty() => {}
                 StateData::Reals(v) => *v = self.carried(v, item.carry),
                 StateData::Vectors(v) => *v = self.carried(v, item.carry),
                 StateData::Matrices(v) => *v = self.carried(v, item.carry),

@@ -1,6 +1,6 @@
 //! The embedded positions: the one shape that comes nearest to everybody's rest bonds.
 
-use super::{Embedded, Embedding};
+use super::{Embedded, Embedding, Pace};
 use crate::linear::Solved;
 use crate::math::{Real, Vec3, sum_over};
 use crate::methods::StepContext;
@@ -9,18 +9,21 @@ use crate::neighbors::BondRows;
 use crate::particles::Particles;
 use rayon::prelude::*;
 
+/// So many times the least number of steps between updates are long enough to wait for one where little flows.
+const LONG: u64 = 20;
 /// Steps of the nonlinear embedding at the most.
 const MAX_DESCENTS: usize = 40;
 /// The nonlinear embedding ends where the remaining force is this share of what bonds bear at a strain of 1 …
 const FORCE_TOLERANCE: Real = 1e-4;
 
 impl Embedded {
-    /// Whether enough has flowed since the last update that neighbours may have changed.
+    /// Whether enough has flowed since the last update that neighbours may have changed, or a little for long.
     pub(super) fn is_update_due(&mut self) -> bool {
         self.pace.n_steps += 1;
-        self.params.embedding != Embedding::Off
-            && self.pace.flowed > self.params.embed_flow
-            && self.pace.n_steps >= self.params.embed_every as u64
+        let Pace { n_steps, flowed, .. } = self.pace;
+        let least = self.params.embed_every as u64;
+        let has_flowed = flowed > self.params.embed_flow || (flowed > 0.0 && n_steps >= LONG * least);
+        self.params.embedding != Embedding::Off && n_steps >= least && has_flowed
     }
 
     /// Brings the embedded positions up to date with the rest bonds.

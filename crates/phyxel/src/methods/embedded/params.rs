@@ -150,6 +150,7 @@ impl Params {
     /// printed test for splitting, no stabilisation and no guards.
     pub fn paper() -> Self {
         Self {
+            support_factor: 2.0,
             mass_rule: MassRule::Running,
             stabilization: 0.0,
             flow_rule: FlowRule::PerStep,

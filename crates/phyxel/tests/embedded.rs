@@ -1,0 +1,341 @@
+//! The embedded method on whole scenes: flow, twist, violent drops, presses and knives, with the numbers of its
+//! validation targets.
+
+mod support;
+
+use phyxel::contact::{Axes, Ease, Grip, Keyframe, Motion, Obstacle};
+use phyxel::forces::{Field, ForceField};
+use phyxel::geometry::{Sampling, Shape};
+use phyxel::material::{Material, Plasticity, Varying, YieldMeasure};
+use phyxel::math::{Mat3, Real, Vec3, outer, polar, vec3};
+use phyxel::methods::StepError;
+use phyxel::methods::embedded::{Embedding, Params};
+use phyxel::world::{Body, Ledger, World, WorldBuilder};
+use std::collections::HashMap;
+use support::{elastic, grip_across_z, region};
+
+fn plastic(yield_stress: Real, flow_rate: Real, viscosity: Real) -> Material {
+    Material {
+        viscosity: viscosity.into(),
+        plasticity: Some(Plasticity {
+            yield_stress: yield_stress.into(),
+            flow_rate: flow_rate.into(),
+            ..Plasticity::default()
+        }),
+        ..elastic(1e5, 0.3)
+    }
+}
+
+fn world(params: Params) -> WorldBuilder {
+    World::builder().default_method("embedded").method(params)
+}
+
+fn floor(height: Real, friction: Real) -> Obstacle {
+    Obstacle::new("floor", Shape::HalfSpace { normal: Vec3::Y, offset: height }.into())
+        .with_friction(friction)
+}
+
+fn counter(ledger: &Ledger, name: &str) -> Real {
+    ledger.counters.iter().find(|c| c.0 == name).unwrap().1
+}
+
+fn energy(ledger: &Ledger) -> Real {
+    ledger.kinetic_energy + ledger.elastic_energy.unwrap() + ledger.gravity_energy
+}
+
+/// The stress at which a bar that is pulled slowly flows is the one that was asked for, by both measures.
+#[test]
+fn pulled_bar_shows_the_asked_yield_stress() {
+    for measure in [YieldMeasure::Total, YieldMeasure::Deviatoric] {
+        let (a, asked) = (0.05, 1000.0);
+        let (length, width) = (20.0 * a, 6.0 * a);
+        let mut material = plastic(asked, 400.0, 0.0);
+        material.plasticity.as_mut().unwrap().measure = measure;
+        let pull = Keyframe { time: 1.6, translation: vec3(0.0, 0.0, 0.04 * length), rotation: Vec3::ZERO };
+        let size = vec3(width, width, length);
+        let mut world = world(Params::default())
+            .gravity(Vec3::ZERO)
+            .body(Body::new("bar", Shape::Box { size }, a, material).at(size * 0.5))
+            .grip(grip_across_z("low", "bar", [0.0, a], Axes::ALL, vec![]))
+            .grip(Grip {
+                motion: Motion::try_new(vec![pull], Ease::Linear).unwrap(),
+                ..grip_across_z("high", "bar", [length - a, length], Axes::ALL, vec![])
+            })
+            .force(ForceField::always(Field::Drag(15.0)))
+            .build()
+            .unwrap();
+        world.advance(0.3).unwrap();
+        assert!(world.ledger().n_yielded < 20, "at 0.75 % only the corners of the clamps flow");
+        // well past the yield strain of 1 %: the mean over the plateau
+        world.advance(0.5).unwrap();
+        world.advance(0.6).unwrap();
+        let ledger = world.ledger();
+        let stress = ledger.forces[1].1.z / (width * width);
+        println!("{measure:?}: yield stress {:.4} of the asked one", stress / asked);
+        assert!((stress / asked - 1.0).abs() < 0.08, "{measure:?}: {stress}");
+        assert!(ledger.n_yielded > 300);
+    }
+}
+
+/// A bar of 21 × 5 × 5 spacings, twisted by 135° and sheared in half a second, then let go.
+fn twisted(material: Material, params: Params, duration: Real) -> (World, HashMap<u32, Vec3>) {
+    let (d, size) = (0.05, vec3(1.05, 0.25, 0.25));
+    let half = 0.5 * size.x;
+    let slab = |low: Real, high: Real| region(vec3(low, -1.0, -1.0), vec3(high, 1.0, 1.0));
+    let grip = |name: &str, select, keys| Grip {
+        name: name.into(),
+        body: "bar".into(),
+        select,
+        motion: Motion::try_new(keys, Ease::Linear).unwrap(),
+        release: Some(0.5),
+        axes: Axes::ALL,
+    };
+    let turn = Keyframe {
+        time: 0.5,
+        translation: vec3(0.0, 0.2, 0.0),
+        rotation: vec3(135f64.to_radians(), 0.0, 0.0),
+    };
+    let mut world = world(params)
+        .gravity(Vec3::ZERO)
+        .body(Body::new("bar", Shape::Box { size }, d, material))
+        .grip(grip("held", slab(-1.0, -half + 0.9 * d), vec![]))
+        .grip(grip("turned", slab(half - 0.9 * d, 1.0), vec![turn]))
+        .time_step(Some(2.5e-3))
+        .build()
+        .unwrap();
+    let start = by_id(&world);
+    world.advance(duration).unwrap();
+    (world, start)
+}
+
+fn by_id(world: &World) -> HashMap<u32, Vec3> {
+    world.particles().flat_map(|p| p.id.iter().copied().zip(p.position.iter().copied())).collect()
+}
+
+/// Twist between the two end tenths about the bar's own axis. [degrees]
+fn twist(world: &World, start: &HashMap<u32, Vec3>) -> Real {
+    let now = by_id(world);
+    let turn = |of_end: &dyn Fn(Vec3) -> bool| {
+        let pairs: Vec<(Vec3, Vec3)> =
+            start.iter().filter(|p| of_end(*p.1)).filter_map(|(id, x)| Some((*x, *now.get(id)?))).collect();
+        let mean =
+            |pick: fn(&(Vec3, Vec3)) -> Vec3| pairs.iter().map(pick).sum::<Vec3>() / pairs.len() as Real;
+        let (rest, moved) = (mean(|p| p.0), mean(|p| p.1));
+        polar(pairs.iter().fold(Mat3::ZERO, |sum, p| sum + outer(p.1 - moved, p.0 - rest))).0
+    };
+    let relative = turn(&|x| x.x < -0.4).transpose() * turn(&|x| x.x > 0.4);
+    let (y, z) = (relative.y_axis, relative.z_axis);
+    (y.z - z.y).atan2(y.y + z.z).to_degrees()
+}
+
+/// [Jones2014] Fig. 4: what is left of a twist of 135°.
+#[test]
+fn twisted_bars_keep_what_has_flowed() {
+    let (held, start) = twisted(elastic(1e5, 0.3), Params::default(), 0.5);
+    let held = twist(&held, &start);
+    assert!((125.0..136.0).contains(&held), "{held}");
+    let mut varying = plastic(1000.0, 40.0, 600.0);
+    let along = Varying::Along { axis: Vec3::X, from: 40.0, to: 0.0 };
+    varying.plasticity.as_mut().unwrap().flow_rate = along;
+    for (name, material, expected) in [
+        ("elastic", Material { viscosity: 600.0.into(), ..elastic(1e5, 0.3) }, -2.0..2.0),
+        ("slightly plastic", plastic(8000.0, 10.0, 600.0), 25.0..50.0),
+        ("highly plastic", plastic(1000.0, 40.0, 600.0), 85.0..115.0),
+        ("varying", varying, 80.0..115.0),
+    ] {
+        let (world, start) = twisted(material, Params::default(), 4.5);
+        let left = twist(&world, &start);
+        let ledger = world.ledger();
+        println!("{name}: {left:.1} of {held:.1} degrees left, volume {:.4}", ledger.volume / 0.065625);
+        assert!(expected.contains(&left), "{name}: {left}");
+        assert!((ledger.volume / 0.065625 - 1.0).abs() < 0.01);
+    }
+}
+
+/// [Jones2014] Fig. 2: the linear and the nonlinear embedding give nearly the same world.
+#[test]
+fn linear_and_nonlinear_embedding_move_the_world_alike() {
+    let run = |embedding| {
+        let params = Params { embedding, embed_flow: 0.1, ..Params::default() };
+        let (world, _) = twisted(plastic(1000.0, 40.0, 600.0), params, 1.0);
+        assert!(counter(&world.ledger(), "updates") > 5.0);
+        by_id(&world)
+    };
+    let (linear, nonlinear) = (run(Embedding::Linear), run(Embedding::Nonlinear));
+    let distances = linear.iter().filter_map(|(id, x)| Some(x.distance(*nonlinear.get(id)?)));
+    let largest = distances.fold(0.0, Real::max);
+    println!("largest distance {:.4} of the thickness", largest / 0.25);
+    assert!(largest < 0.05 * 0.25, "{largest}");
+}
+
+/// The bar of the note's drop: 0.7 × 0.3 × 0.3 m, 14 × 6 × 6 spacings refined `n` times.
+fn drop_builder(params: Params, n: Real, speed: Real, sampling: Sampling) -> WorldBuilder {
+    let (d, size) = (0.05 / n, vec3(0.7, 0.3, 0.3));
+    let mut bar = Body::new("bar", Shape::Box { size }, d, plastic(200.0, 400.0, 16.0));
+    bar = bar.at(vec3(0.0, 0.5 * size.y + 0.02, 0.0));
+    bar.fill.sampling = sampling;
+    bar.velocity = vec3(0.0, -speed, 0.0);
+    world(params).body(bar).time_step(Some(1e-3 / n))
+}
+
+/// What happened in a drop.
+struct Dropped {
+    /// Largest climb of the total energy over what it was before, in units of the first one.
+    rise: Real,
+    strays: Real,
+    max_speed: Real,
+    /// Where the highest 2 % begin. [m]
+    height: Real,
+    ledger: Ledger,
+}
+
+fn dropped(mut world: World, duration: Real) -> Dropped {
+    let first = energy(&world.ledger());
+    let (mut least, mut rise, mut strays, mut max_speed) = (first, 0.0, 0.0, 0.0);
+    while world.time() < duration - 1e-9 {
+        world.advance(0.01).unwrap();
+        let ledger = world.ledger();
+        least = energy(&ledger).min(least);
+        rise = Real::max(rise, energy(&ledger) - least);
+        strays = Real::max(strays, counter(&ledger, "strays"));
+        max_speed = Real::max(max_speed, ledger.max_speed);
+    }
+    let tops = |p: &phyxel::particles::Particles| {
+        p.position.iter().zip(&p.contact_radius).map(|(x, r)| x.y + r).collect::<Vec<_>>()
+    };
+    let mut tops: Vec<Real> = world.particles().flat_map(tops).collect();
+    tops.sort_by(Real::total_cmp);
+    let height = tops[tops.len() * 98 / 100];
+    Dropped { rise: rise / first, strays, max_speed, height, ledger: world.ledger() }
+}
+
+/// Without new neighbours the matter falls apart, and the run says so; with them it is stable to the end.
+#[test]
+fn drop_needs_new_neighbours() {
+    let build = |embedding| {
+        let params = Params { embedding, ..Params::default() };
+        drop_builder(params, 1.0, 5.0, Sampling::Lattice).obstacle(floor(0.0, 1.0)).build().unwrap()
+    };
+    let error = build(Embedding::Off).advance(0.3).unwrap_err();
+    assert!(matches!(error.source, StepError::Unstable { .. }), "{error}");
+    assert!(error.time < 0.15 && error.to_string().contains("fallen apart"), "{error}");
+    let d = dropped(build(Embedding::Linear), 0.3);
+    println!(
+        "lattice of 504: rise {:.1e}, height {:.4}, fails at {:.3} s without",
+        d.rise, d.height, error.time
+    );
+    assert!(d.rise < 0.01 && d.strays == 0.0 && (0.1..0.15).contains(&d.height), "{} {}", d.rise, d.height);
+}
+
+/// Violent drops: the energy never climbs, nothing is lost.
+#[test]
+fn drops_lose_no_particle_and_gain_no_energy() {
+    for (n, speed) in [(2.0, 5.0), (2.0, 8.0), (3.0, 5.0), (3.0, 8.0)] {
+        let world = drop_builder(Params::default(), n, speed, Sampling::Jittered).obstacle(floor(0.0, 1.0));
+        let world = world.build().unwrap();
+        let n_start = world.n_particles();
+        let d = dropped(world, 0.3);
+        println!(
+            "{n_start} at {speed} m/s: rise {:.1e}, strays {}, fastest {:.1} m/s, height {:.4}, {} splits, {} merges, \
+             condition {:.1}, updates put in {:.1} J",
+            d.rise,
+            d.strays,
+            d.max_speed,
+            d.height,
+            counter(&d.ledger, "splits"),
+            counter(&d.ledger, "merges"),
+            counter(&d.ledger, "condition_p99"),
+            counter(&d.ledger, "update_energy"),
+        );
+        assert!(d.rise < 0.01, "{n_start} at {speed} m/s: {}", d.rise);
+        assert_eq!(d.strays, 0.0, "{n_start} at {speed} m/s");
+        assert!(d.max_speed < 1.5 * speed, "{n_start} at {speed} m/s: {}", d.max_speed);
+        assert!(counter(&d.ledger, "condition_p99") < 10.0);
+    }
+}
+
+/// Half the step changes the height by less than 3 %, half the spacing by less than 10 %.
+#[test]
+fn drops_converge() {
+    let height = |n: Real, step: Real| {
+        let world = drop_builder(Params::default(), n, 5.0, Sampling::Jittered).time_step(Some(step));
+        dropped(world.obstacle(floor(0.0, 1.0)).build().unwrap(), 0.3).height
+    };
+    let (coarse, plain, fine) = (height(1.0, 1e-3), height(2.0, 0.5e-3), height(2.0, 0.25e-3));
+    println!("504: {coarse:.4}, 4032: {plain:.4}, with half the step {fine:.4}");
+    assert!((fine / plain - 1.0).abs() < 0.03, "{plain} {fine}");
+    assert!((plain / coarse - 1.0).abs() < 0.1, "{coarse} {plain}");
+}
+
+/// On a knife of 10° half-angle at 10 m/s.
+#[test]
+fn knife_leaves_few_strays() {
+    let side = |x: Real| {
+        let half = 10f64.to_radians();
+        Shape::HalfSpace { normal: vec3(x * half.cos(), half.sin(), 0.0), offset: 0.0 }.into()
+    };
+    let knife = Obstacle::new("knife", Shape::Intersection(vec![side(1.0), side(-1.0)]).into());
+    let world = drop_builder(Params::default(), 5.0 / 3.0, 10.0, Sampling::Jittered)
+        .obstacle(knife.with_friction(0.3))
+        .obstacle(floor(-0.5, 1.0));
+    let d = dropped(world.build().unwrap(), 0.3);
+    println!("knife: rise {:.1e}, strays {}, fastest {:.1} m/s", d.rise, d.strays, d.max_speed);
+    assert!(d.strays <= 5.0 && d.rise < 0.01, "{} {}", d.strays, d.rise);
+}
+
+/// A bar of 5408 particles pressed by a plate to a fifth and to a tenth of its height.
+#[test]
+fn press_to_a_tenth() {
+    let (d, rate) = (0.05, 3.0);
+    let size = vec3(32.0, 13.0, 13.0) * d;
+    let duration = 10f64.ln() / rate;
+    let key = |k: usize| {
+        let time = duration * k as Real / 100.0;
+        let way = size.y * ((-rate * time).exp() - 1.0);
+        Keyframe { time, translation: vec3(0.0, way, 0.0), rotation: Vec3::ZERO }
+    };
+    let mut plate = Obstacle::new("plate", Shape::HalfSpace { normal: -Vec3::Y, offset: -size.y }.into());
+    plate.motion = Motion::try_new((0..=100).map(key).collect(), Ease::Linear).unwrap();
+    let mut bar = Body::new("bar", Shape::Box { size }, d, plastic(500.0, 400.0, 16.0)).at(size * 0.5);
+    bar.fill.sampling = Sampling::Jittered;
+    let mut world = world(Params::default())
+        .body(bar)
+        .obstacle(floor(0.0, 0.05))
+        .obstacle(plate.with_friction(0.05))
+        .build()
+        .unwrap();
+    assert_eq!(world.n_particles(), 5408);
+    let mass = |world: &World| world.particles().map(|p| p.total_mass()).sum::<Real>();
+    let (start_mass, mut momentum) = (mass(&world), world.ledger().momentum);
+    for share in [0.2, 0.1] {
+        let end = (1.0 / share as Real).ln() / rate;
+        let mut largest_error: Real = 0.0;
+        while world.time() < end - 1e-9 {
+            let before = world.time();
+            world.advance_to((before + 0.02).min(end)).unwrap();
+            let ledger = world.ledger();
+            let push: Vec3 = ledger.forces.iter().map(|f| f.1).sum();
+            let given = (push + vec3(0.0, -9.81, 0.0) * start_mass) * (world.time() - before);
+            largest_error = largest_error.max((ledger.momentum - momentum - given).length());
+            momentum = ledger.momentum;
+        }
+        let ledger = world.ledger();
+        let n_changed = counter(&ledger, "splits") + counter(&ledger, "merges");
+        let put_in = counter(&ledger, "update_energy") / ledger.plastic_work;
+        let volume = ledger.volume / size.element_product();
+        println!(
+            "to {share}: {} particles, {n_changed} split or merged, condition {:.1}, updates put in {:.3} of what flow took, \
+             volume {volume:.4}, mass {:.1e}, momentum {:.1e}, strays {}",
+            ledger.n_particles,
+            counter(&ledger, "condition_p99"),
+            put_in,
+            mass(&world) / start_mass - 1.0,
+            largest_error / start_mass,
+            counter(&ledger, "strays"),
+        );
+        assert!(n_changed > 0.05 * 5408.0 && counter(&ledger, "condition_p99") < 30.0);
+        assert!(put_in < 0.05 && (volume - 1.0).abs() < 0.05, "{put_in} {volume}");
+        assert!((mass(&world) / start_mass - 1.0).abs() < 1e-12 && largest_error < 1e-12 * start_mass);
+        assert!(counter(&ledger, "strays") <= 5.0 && ledger.max_speed < 5.0);
+    }
+}
