@@ -52,19 +52,19 @@ fn plasticity_has_its_defaults_and_may_vary() {
         flow_rate: uniform(40.0),
         hardening: uniform(0.0),
         thickening_stress: uniform(0.0),
-        yield_measure: YieldMeasure::Total,
+        yield_measure: YieldMeasure::Deviatoric,
     };
     assert_eq!(plain, expected);
     let varying = plasticity(
         "[materials.clay.plasticity]\nyield_stress = { inside.sphere.radius = 1, value = 1, outside = 2 }\n\
          flow_rate = { along = [0, 2, 0], from = 40, to = 0 }\nhardening = { along = [1, 0, 0], from = -1, to = 0.5 }\n\
-         thickening_stress = { along = [0, 0, 1], from = \"1 kPa\", to = \"2 kPa\" }\nyield_measure = \"deviatoric\"",
+         thickening_stress = { along = [0, 0, 1], from = \"1 kPa\", to = \"2 kPa\" }\nyield_measure = \"total\"",
     );
     assert!(matches!(varying.yield_stress, Varying::Inside { value: 1.0, outside: 2.0, .. }));
     assert_eq!(varying.flow_rate, Varying::Along { axis: Vec3::Y, from: 40.0, to: 0.0 });
     assert_eq!(varying.hardening, Varying::Along { axis: Vec3::X, from: -1.0, to: 0.5 });
     assert_eq!(varying.thickening_stress, Varying::Along { axis: Vec3::Z, from: 1e3, to: 2e3 });
-    assert_eq!(varying.yield_measure, YieldMeasure::Deviatoric);
+    assert_eq!(varying.yield_measure, YieldMeasure::Total);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn all_mistakes_of_a_plasticity_are_found_at_once() {
         "`flow_rate`: \"3 Pa\" is a pressure, expected a rate",
         "`hardening` must be at least -1, found -1.5",
         "`thickening_stress` must be at least 0 Pa, found -2 Pa",
-        "`yield_measure` must be \"total\" or \"deviatoric\", found \"mises\"",
+        "`yield_measure` must be \"deviatoric\" or \"total\", found \"mises\"",
         "unknown key `strain_rate`",
     ];
     assert_eq!(messages, expected, "{error}");
@@ -134,7 +134,7 @@ fn every_preset_gives_all_its_numbers() {
         let flow = found.plasticity.map(|p| {
             assert_eq!(
                 (&p.thickening_stress, p.yield_measure),
-                (&Varying::Uniform(0.0), YieldMeasure::Total)
+                (&Varying::Uniform(0.0), YieldMeasure::Deviatoric)
             );
             [p.yield_stress, p.flow_rate, p.hardening].map(|value| value.largest())
         });
@@ -146,7 +146,7 @@ fn every_preset_gives_all_its_numbers() {
 fn a_scene_overrides_single_keys_of_a_preset() {
     let text = with_material(
         "based_on = \"modelling clay\"\ndensity = { along = [1, 0, 0], from = 1700, to = 1900 }\nviscosity = 0\n\
-         law = \"neo_hookean\"\nplasticity = { flow_rate = 40, yield_measure = \"deviatoric\" }",
+         law = \"neo_hookean\"\nplasticity = { flow_rate = 40, yield_measure = \"total\" }",
     );
     let clay = material(&text);
     assert_eq!(clay.density, Varying::Along { axis: Vec3::X, from: 1700.0, to: 1900.0 });
@@ -154,7 +154,7 @@ fn a_scene_overrides_single_keys_of_a_preset() {
     assert_eq!(clay.law, Some(Law::NeoHookean));
     let p = clay.plasticity.unwrap();
     assert_eq!((p.yield_stress, p.flow_rate), (Varying::Uniform(120e3), Varying::Uniform(40.0)));
-    assert_eq!((p.hardening, p.yield_measure), (Varying::Uniform(0.02), YieldMeasure::Deviatoric));
+    assert_eq!((p.hardening, p.yield_measure), (Varying::Uniform(0.02), YieldMeasure::Total));
 
     let short = with_material("based_on = \"modelling clay\"");
     let changes = [("materials.clay.plasticity.flow_rate".to_owned(), "7".to_owned())];

@@ -35,7 +35,7 @@ impl Default for Plasticity {
             flow_rate: 0.0.into(),
             hardening: 0.0.into(),
             thickening_stress: 0.0.into(),
-            measure: YieldMeasure::Total,
+            measure: YieldMeasure::default(),
         }
     }
 }
@@ -43,10 +43,11 @@ impl Default for Plasticity {
 /// The magnitude of stress that is compared with the yield stress; both read as the stress in a pulled bar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum YieldMeasure {
-    /// |P|: pressure counts, so confined matter creeps. [Jones2014] Eq. 7.
-    #[default]
+    /// |P|: pressure counts, so confined matter creeps, and flow gathers in bands: a pulled bar flows at 0.86 of the yield
+    /// stress. [Jones2014] Eq. 7.
     Total,
     /// √(3/2) |dev P|, von Mises: pressure does not count.
+    #[default]
     Deviatoric,
 }
 

@@ -413,7 +413,7 @@ impl WorldBuilder {
                 sampling: body.fill.sampling,
                 volume: points.volume,
                 law: m.law,
-                measure: m.plasticity.as_ref().map_or(YieldMeasure::Total, |p| p.measure),
+                measure: m.plasticity.as_ref().map_or(YieldMeasure::default(), |p| p.measure),
                 flows: m.plasticity.is_some(),
             });
         }

@@ -126,11 +126,14 @@ static PLASTICITY: Table = Table {
         key(
             "yield_measure",
             Kind::Choice(&[
-                ("total", "with pressure, as in Jones et al. 2014: confined matter creeps"),
                 ("deviatoric", "von Mises: pressure does not count"),
+                (
+                    "total",
+                    "with pressure, as in Jones et al. 2014: confined matter creeps, and a pulled bar flows early",
+                ),
             ]),
-            Presence::Default("\"total\""),
-            "What stress is compared with the yield stress; both read as the stress of a pulled bar.",
+            Presence::Default("\"deviatoric\""),
+            "What stress is compared with the yield stress; both are the stress of a bar in even tension.",
         ),
     ]],
     rules: &[],
