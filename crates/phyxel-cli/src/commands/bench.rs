@@ -129,7 +129,7 @@ fn one(args: &Args) -> Result<(), Failure> {
         match (&args.case, args.particles.first()) {
             (Some(key), _) => {
                 let case = jones::CASES.iter().find(|case| case.key == key);
-                case.ok_or_else(|| Failure::Usage(format!("there is no case {key}")))?.measure(1.0)
+                case.ok_or_else(|| Failure::Usage(format!("there is no case {key}")))?.measure()
             }
             (None, Some(&particles)) => block::measure(&args.method, particles, args.steps as usize),
             (None, None) => Err(Failure::Usage("one size is expected".into())),
