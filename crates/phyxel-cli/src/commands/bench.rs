@@ -1,22 +1,36 @@
 //! `phyxel bench`: nanoseconds per particle per step, by stage, size and number of threads.
 //!
 //! An elastic block falls onto a floor with friction; the steps around the impact are timed. Every measurement is a
-//! process of its own, so that its peak of memory is its own, too.
+//! process of its own, so that its peak of memory is its own, too. `--paper` runs the timed scenes of a paper instead.
 
 mod block;
+mod jones;
 
 use super::print;
 use crate::failure::Failure;
+use crate::scene_source;
 use crate::table::Table;
 use crate::threads;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::Command;
 
+const EXAMPLES: &str = "\
+Examples:
+  phyxel bench --particles 20000 --threads 1,2,4 --json bench.json
+  phyxel bench --method embedded
+  phyxel bench --paper jones-2014              seconds per frame and stages beside the paper's tables
+  phyxel bench --paper jones-2014 --figures 5";
+
 /// Measures nanoseconds per particle per step on an elastic block that falls onto a floor.
+///
+/// With `--paper jones-2014`: seconds per frame of the paper's timed scenes, beside its Tables I and II.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  phyxel bench --particles 20000 --threads 1,2,4 --json bench.json")]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
+    /// Key of the method that drives the block.
+    #[arg(long, value_name = "METHOD", default_value = "reference", value_parser = parse_method)]
+    method: String,
     /// Sizes of the block, rounded to whole cubes.
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "5000,20000,100000", value_parser = parse_particles)]
     particles: Vec<usize>,
@@ -29,6 +43,15 @@ pub(crate) struct Args {
     /// Writes the measurements to a file, too.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Runs the timed scenes of a paper instead of the block.
+    #[arg(long, value_name = "PAPER", value_parser = ["jones-2014"], conflicts_with_all = ["particles", "steps", "method"])]
+    paper: Option<String>,
+    /// The paper's figures to run: 2, 5, 7, 8.
+    #[arg(long, value_name = "N,...", value_delimiter = ',', requires = "paper", value_parser = parse_figure)]
+    figures: Vec<u32>,
+    /// The case of a paper that `one` measures.
+    #[arg(long, hide = true)]
+    case: Option<String>,
     /// One measurement in this process, as JSON on stdout.
     #[arg(long, hide = true)]
     one: bool,
@@ -41,56 +64,89 @@ fn parse_particles(text: &str) -> Result<usize, String> {
     }
 }
 
+fn parse_method(text: &str) -> Result<String, String> {
+    let built: Vec<&str> = scene_source::methods().into_iter().filter(|entry| entry.1).map(|e| e.0).collect();
+    let unknown = || format!("these can be measured: {}", built.join(", "));
+    if built.contains(&text) { Ok(text.to_owned()) } else { Err(unknown()) }
+}
+
+fn parse_figure(text: &str) -> Result<u32, String> {
+    let figure = text.trim().parse().ok().filter(|n| jones::CASES.iter().any(|case| case.figure == *n));
+    figure.ok_or_else(|| "a figure with a scene here is expected: 2, 5, 7 or 8".into())
+}
+
 /// Runs the command.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if args.one {
         return one(args);
     }
     let all = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut n_threads = if args.threads.is_empty() { vec![1, all] } else { args.threads.clone() };
+    let mut n_threads = match &args.paper {
+        _ if !args.threads.is_empty() => args.threads.clone(),
+        None => vec![1, all],
+        Some(_) => vec![all],
+    };
     n_threads.dedup();
     let mut measured = Vec::new();
-    for &particles in &args.particles {
-        for &threads in &n_threads {
-            eprintln!("{particles} particles, {threads} threads ...");
-            measured.push(in_child(particles, threads, args.steps)?);
+    if args.paper.is_some() {
+        let wanted = |figure| args.figures.is_empty() || args.figures.contains(&figure);
+        for case in jones::CASES.iter().filter(|case| wanted(case.figure)) {
+            for &threads in &n_threads {
+                measured.push(in_child(&format!("case {}", case.key), threads, &["--case", case.key])?);
+            }
+        }
+    } else {
+        for &particles in &args.particles {
+            for &threads in &n_threads {
+                let (size, steps) = (particles.to_string(), args.steps.to_string());
+                let own = ["--particles", &size, "--steps", &steps, "--method", &args.method];
+                measured.push(in_child(&format!("{particles} particles"), threads, &own)?);
+            }
         }
     }
     if let Some(path) = &args.json {
-        let text =
-            serde_json::to_string_pretty(&json!({ "version": env!("CARGO_PKG_VERSION"), "runs": measured }));
-        let written = text.map_err(std::io::Error::from).and_then(|text| std::fs::write(path, text + "\n"));
+        let mut report = json!({ "version": env!("CARGO_PKG_VERSION"), "runs": measured });
+        if let Some(paper) = &args.paper {
+            report["paper"] = json!(paper);
+        }
+        let written = serde_json::to_string_pretty(&report).map_err(std::io::Error::from);
+        let written = written.and_then(|text| std::fs::write(path, text + "\n"));
         written.map_err(|error| Failure::Run(format!("cannot write {}: {error}", path.display())))?;
     }
+    if args.paper.is_some() {
+        return print(&jones::report(&measured));
+    }
     print(&format!(
-        "ns per particle per step, {} steps around the impact\n\n{}",
+        "ns per particle per step, method \"{}\", {} steps around the impact\n\n{}",
+        args.method,
         args.steps,
         table(&measured)
     ))
 }
 
 fn one(args: &Args) -> Result<(), Failure> {
-    let (Some(&particles), n_threads) = (args.particles.first(), args.threads.first().copied()) else {
-        return Err(Failure::Usage("one size is expected".into()));
-    };
-    let value = threads::with_threads(n_threads, || block::measure(particles, args.steps as usize))?;
+    let value = threads::with_threads(args.threads.first().copied(), || {
+        match (&args.case, args.particles.first()) {
+            (Some(key), _) => {
+                let case = jones::CASES.iter().find(|case| case.key == key);
+                case.ok_or_else(|| Failure::Usage(format!("there is no case {key}")))?.measure()
+            }
+            (None, Some(&particles)) => block::measure(&args.method, particles, args.steps as usize),
+            (None, None) => Err(Failure::Usage("one size is expected".into())),
+        }
+    })?;
     print(&format!("{value}\n"))
 }
 
-fn in_child(particles: usize, threads: usize, steps: u32) -> Result<Value, Failure> {
-    let failed = |text: String| Failure::Run(format!("{particles} particles, {threads} threads: {text}"));
+/// Measures in a process of its own.
+fn in_child(what: &str, threads: usize, arguments: &[&str]) -> Result<Value, Failure> {
+    eprintln!("{what}, {threads} threads ...");
+    let failed = |text: String| Failure::Run(format!("{what}, {threads} threads: {text}"));
     let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
     let mut command = Command::new(program);
-    command.args([
-        "bench",
-        "--one",
-        "--particles",
-        &particles.to_string(),
-        "--threads",
-        &threads.to_string(),
-    ]);
-    command.args(["--steps", &steps.to_string()]).stderr(std::process::Stdio::inherit());
-    let output = command.output().map_err(|error| failed(error.to_string()))?;
+    command.args(["bench", "--one", "--threads", &threads.to_string()]).args(arguments);
+    let output = command.stderr(std::process::Stdio::inherit()).output();
+    let output = output.map_err(|error| failed(error.to_string()))?;
     if !output.status.success() {
         return Err(failed("the measurement failed".into()));
     }
@@ -145,14 +201,16 @@ mod tests {
 
     #[test]
     fn a_measurement_has_times_for_every_stage() {
-        let value = block::measure(64, 5).unwrap();
-        assert_eq!(value["particles"], 64);
-        assert!(value["total"].as_f64().unwrap() > 0.0);
-        let stages: f64 = value["stages"].as_object().unwrap().values().filter_map(Value::as_f64).sum();
-        assert!(stages > 0.0 && stages <= value["total"].as_f64().unwrap());
-        assert!(
-            value["floor_force"].as_f64().unwrap() > 0.0,
-            "the block must be in contact when it is timed"
-        );
+        for method in ["reference", "embedded"] {
+            let value = block::measure(method, 64, 5).unwrap();
+            assert_eq!(value["particles"], 64);
+            assert!(value["total"].as_f64().unwrap() > 0.0);
+            let stages: f64 = value["stages"].as_object().unwrap().values().filter_map(Value::as_f64).sum();
+            assert!(stages > 0.0 && stages <= value["total"].as_f64().unwrap());
+            assert!(
+                value["floor_force"].as_f64().unwrap() > 0.0,
+                "{method}: the block must be in contact when it is timed"
+            );
+        }
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let folder = ResultFolder::open_to_write(&args.folder)?;
     let mut info = folder.run_info()?;
     let digest = ContentDigest::of(folder.scene_text()?.as_bytes());
-    let (frame, snapshot) = folder.last_checkpoint(digest)?;
+    let (frame, mut checkpoint) = folder.last_checkpoint(digest)?;
     let n_frames = args.frames.unwrap_or(info.n_frames);
     if n_frames <= frame && info.status == Status::Done {
         return print(&format!("nothing to do: {} has frame {frame} already\n", args.folder.display()));
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     interrupt::listen()?;
     threads::with_threads(args.threads, || {
         let mut source = scene_source::load(&folder.scene_path(), &[])?;
-        snapshot.restore(&mut source.world).map_err(|error| Failure::Run(error.to_string()))?;
+        checkpoint.restore(&mut source.world).map_err(|error| Failure::Run(error.to_string()))?;
         let ledger = folder.cut_back(frame, &mut info)?;
         info.status = Status::Running;
         info.n_frames = n_frames;

@@ -17,13 +17,18 @@ fn every_command_has_help_with_examples() {
 #[test]
 fn bad_arguments_have_exit_code_2() {
     let place = Workplace::new(BLOCK);
-    let cases: [&[&str]; 6] = [
+    let cases: [&[&str]; 11] = [
         &[],
         &["walk"],
         &["run"],
         &["run", "scene.toml", "--threads", "0"],
         &["run", "scene.toml", "--set", "duration"],
         &["run", "scene.toml", "--frames", "-3"],
+        &["bench", "--method", "elaston"],
+        &["bench", "--paper", "jones-2013"],
+        &["bench", "--paper", "jones-2014", "--figures", "3"],
+        &["bench", "--paper", "jones-2014", "--particles", "100"],
+        &["bench", "--figures", "5"],
     ];
     for arguments in cases {
         assert_eq!(place.phyxel(arguments).code, Some(2), "{arguments:?}");

@@ -18,21 +18,54 @@ pub(super) enum Durability {
     Power,
 }
 
-/// Writes a file aside in the same folder and renames it: whoever looks sees the old file or the new one.
-pub(super) fn write_atomically(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), ResultError> {
-    let aside = aside(path);
-    let written = write_aside(&aside, bytes, durability).and_then(|()| fs::rename(&aside, path));
-    written.map_err(|source| {
-        // what is left of it is useless, and on a full disk in the way
-        let _ = fs::remove_file(&aside);
-        ResultError::io("write", path, source)
-    })
+/// A file that is written aside in the same folder and then renamed: whoever looks sees the old file or the new one.
+/// Dropped before, it is removed: what is left of it is useless, and on a full disk in the way.
+#[derive(Debug)]
+pub(super) struct Aside {
+    path: PathBuf,
+    aside: PathBuf,
+    file: File,
+    is_named: bool,
 }
 
-fn write_aside(aside: &Path, bytes: &[u8], durability: Durability) -> std::io::Result<()> {
-    let mut file = File::create(aside)?;
-    file.write_all(bytes)?;
-    if durability == Durability::Power { file.sync_all() } else { Ok(()) }
+impl Aside {
+    /// Begins the file that is to be `path`.
+    pub(super) fn create(path: &Path) -> Result<Self, ResultError> {
+        let aside = aside(path);
+        let file = File::create(&aside).map_err(|source| ResultError::io("write", path, source))?;
+        Ok(Self { path: path.to_owned(), aside, file, is_named: false })
+    }
+
+    /// Writes with `write`.
+    pub(super) fn write(
+        &mut self,
+        write: impl FnOnce(&mut File) -> std::io::Result<()>,
+    ) -> Result<(), ResultError> {
+        write(&mut self.file).map_err(|source| ResultError::io("write", &self.path, source))
+    }
+
+    /// Gives it its name.
+    pub(super) fn finish(mut self, durability: Durability) -> Result<(), ResultError> {
+        let synced = if durability == Durability::Power { self.file.sync_all() } else { Ok(()) };
+        let named = synced.and_then(|()| fs::rename(&self.aside, &self.path));
+        self.is_named = named.is_ok();
+        named.map_err(|source| ResultError::io("write", &self.path, source))
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        if !self.is_named {
+            let _ = fs::remove_file(&self.aside);
+        }
+    }
+}
+
+/// Writes a whole file.
+pub(super) fn write_atomically(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), ResultError> {
+    let mut file = Aside::create(path)?;
+    file.write(|out| out.write_all(bytes))?;
+    file.finish(durability)
 }
 
 fn aside(path: &Path) -> PathBuf {
@@ -54,6 +87,19 @@ mod tests {
         write_atomically(&path, b"old", Durability::Process).unwrap();
         write_atomically(&path, b"new", Durability::Power).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_is_never_finished_leaves_the_old_one() {
+        let folder = TemporaryFolder::new("atomic_dropped");
+        let path = folder.path().join("a.bin");
+        write_atomically(&path, b"old", Durability::Process).unwrap();
+        let mut file = Aside::create(&path).unwrap();
+        file.write(|out| out.write_all(b"half")).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+        drop(file);
+        assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 

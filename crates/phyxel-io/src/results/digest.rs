@@ -11,9 +11,17 @@ const OFFSET_BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
 const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
 
 impl ContentDigest {
+    /// The digest of no bytes.
+    pub(super) const EMPTY: Self = Self(OFFSET_BASIS);
+
     /// The digest of some bytes.
     pub fn of(bytes: &[u8]) -> Self {
-        Self(bytes.iter().fold(OFFSET_BASIS, |hash, &byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME)))
+        Self::EMPTY.and(bytes)
+    }
+
+    /// The digest of all bytes so far and these.
+    pub(super) fn and(self, bytes: &[u8]) -> Self {
+        Self(bytes.iter().fold(self.0, |hash, &byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME)))
     }
 }
 
@@ -43,5 +51,6 @@ mod tests {
         assert_eq!(ContentDigest::of(b"a").to_string(), "d228cb696f1a8caf78912b704e4a8964");
         let digest = ContentDigest::of(b"foobar");
         assert_eq!(digest.to_string().parse(), Ok(digest));
+        assert_eq!(ContentDigest::of(b"foo").and(b"bar"), digest);
     }
 }

@@ -1,11 +1,12 @@
 //! The folder of a run: made, opened again, cut back to its checkpoint.
 
-use super::atomic::{ASIDE, Durability, write_atomically};
+use super::atomic::{ASIDE, Aside, Durability, write_atomically};
 use super::{
-    BundledScene, CheckpointHeader, ContentDigest, LedgerTable, LedgerWriter, ParticleTable, ResultError,
-    RunInfo, Snapshot, ply,
+    BundledScene, Checkpoint, CheckpointHeader, ContentDigest, LedgerTable, LedgerWriter, ParticleTable,
+    ResultError, RunInfo, ply, write_checkpoint,
 };
 use phyxel::frame::Frame;
+use phyxel::world::World;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
@@ -185,17 +186,14 @@ impl ResultFolder {
         LedgerWriter::create(&self.path.join(LEDGER))
     }
 
-    /// Writes a checkpoint, then removes the earlier ones.
-    pub(super) fn write_checkpoint(
-        &self,
-        frame: usize,
-        scene_digest: ContentDigest,
-        snapshot: &Snapshot,
-    ) -> Result<(), ResultError> {
-        let header = CheckpointHeader { engine_version: engine_version(), scene_digest, frame: frame as u64 };
-        let path = self.checkpoint_path(frame);
-        let bytes = snapshot.encode(&header).map_err(|source| ResultError::io("compress", &path, source))?;
-        write_atomically(&path, &bytes, Durability::Power)?;
+    /// Where checkpoints of a scene go.
+    pub(super) fn checkpoint_place(&self, scene_digest: ContentDigest) -> CheckpointPlace {
+        CheckpointPlace { folder: self.path.join(CHECKPOINTS), scene_digest }
+    }
+
+    /// Gives a checkpoint its name, then removes the earlier ones.
+    pub(super) fn finish_checkpoint(&self, frame: usize, file: Aside) -> Result<(), ResultError> {
+        file.finish(Durability::Power)?;
         for other in self.checkpoint_numbers()?.into_iter().filter(|&other| other != frame) {
             remove_file(&self.checkpoint_path(other))?;
         }
@@ -203,7 +201,7 @@ impl ResultFolder {
     }
 
     fn checkpoint_path(&self, frame: usize) -> PathBuf {
-        self.path.join(CHECKPOINTS).join(format!("frame_{frame:04}.state"))
+        self.path.join(CHECKPOINTS).join(checkpoint_name(frame))
     }
 
     fn checkpoint_numbers(&self) -> Result<Vec<usize>, ResultError> {
@@ -214,17 +212,20 @@ impl ResultFolder {
     ///
     /// # Errors
     /// When there is none, it is damaged, or it is of another scene or version.
-    pub fn last_checkpoint(&self, scene_digest: ContentDigest) -> Result<(usize, Snapshot), ResultError> {
+    pub fn last_checkpoint(
+        &self,
+        scene_digest: ContentDigest,
+    ) -> Result<(usize, Checkpoint<File>), ResultError> {
         let frame = self.checkpoint_numbers()?.pop();
         let frame = frame.ok_or_else(|| ResultError::NoCheckpoint(self.path.clone()))?;
         let path = self.checkpoint_path(frame);
-        let bytes = fs::read(&path).map_err(|source| ResultError::io("read", &path, source))?;
-        let decoded = Snapshot::decode(&bytes).and_then(|(header, snapshot)| {
-            header.check(&engine_version(), scene_digest)?;
-            Ok(snapshot)
+        let file = File::open(&path).map_err(|source| ResultError::io("read", &path, source))?;
+        let opened = Checkpoint::open(file).and_then(|checkpoint| {
+            checkpoint.header().check(&engine_version(), scene_digest)?;
+            Ok(checkpoint)
         });
-        let snapshot = decoded.map_err(|source| ResultError::Checkpoint { path, source })?;
-        Ok((frame, snapshot))
+        let checkpoint = opened.map_err(|source| ResultError::Checkpoint { path, source })?;
+        Ok((frame, checkpoint))
     }
 
     /// Cuts frames, ledger and `info` back to a checkpoint's frame, and gives the ledger to go on with.
@@ -255,6 +256,28 @@ impl ResultFolder {
         info.frame_particles = column("particles")?.into_iter().map(|n| n as usize).collect();
         Ok(writer)
     }
+}
+
+/// Where checkpoints of a scene go.
+#[derive(Clone, Debug)]
+pub(super) struct CheckpointPlace {
+    folder: PathBuf,
+    scene_digest: ContentDigest,
+}
+
+impl CheckpointPlace {
+    /// Writes the state of a world straight to the disk; the file has no name yet.
+    pub(super) fn write(&self, frame: usize, world: &mut World) -> Result<Aside, ResultError> {
+        let scene_digest = self.scene_digest;
+        let header = CheckpointHeader { engine_version: engine_version(), scene_digest, frame: frame as u64 };
+        let mut file = Aside::create(&self.folder.join(checkpoint_name(frame)))?;
+        file.write(|out| write_checkpoint(world, &header, out))?;
+        Ok(file)
+    }
+}
+
+fn checkpoint_name(frame: usize) -> String {
+    format!("frame_{frame:04}.state")
 }
 
 /// The engine's version is that of the workspace.

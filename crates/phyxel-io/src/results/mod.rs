@@ -21,7 +21,7 @@ pub mod ply;
 mod recorder;
 mod run_info;
 
-pub use checkpoint::{CheckpointError, CheckpointHeader, Snapshot};
+pub use checkpoint::{Checkpoint, CheckpointError, CheckpointHeader, write_checkpoint};
 pub use digest::ContentDigest;
 pub use error::ResultError;
 pub use folder::{Overwrite, ResultFolder};

@@ -1,8 +1,10 @@
 //! Writes results in the background while the next frame is computed.
 
-use super::{LedgerWriter, ResultError, ResultFolder, RunInfo, Snapshot, Status, Tally};
+use super::atomic::Aside;
+use super::folder::CheckpointPlace;
+use super::{LedgerWriter, ResultError, ResultFolder, RunInfo, Status, Tally};
 use phyxel::frame::Frame;
-use phyxel::world::Ledger;
+use phyxel::world::{Ledger, World};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -14,15 +16,16 @@ const INFO_INTERVAL: Duration = Duration::from_millis(500);
 
 enum Job {
     Frame { number: usize, frame: Frame, ledger: Box<Ledger>, tally: Tally },
-    Checkpoint { frame: usize, snapshot: Snapshot },
+    Checkpoint { frame: usize, file: Aside },
     Finish { status: Status, tally: Tally },
 }
 
 /// Hands frames, ledger rows and checkpoints to a thread that writes them in order.
 ///
-/// A checkpoint is written after its frame and row, so that what a checkpoint stands for is always there.
+/// A checkpoint gets its name after its frame and row are written, so that what a checkpoint stands for is always there.
 #[derive(Debug)]
 pub struct Recorder {
+    checkpoints: CheckpointPlace,
     sender: Option<SyncSender<Job>>,
     thread: Option<JoinHandle<Result<f64, ResultError>>>,
 }
@@ -34,6 +37,7 @@ impl Recorder {
     /// When `run.json` cannot be written.
     pub fn start(folder: ResultFolder, info: RunInfo, ledger: LedgerWriter) -> Result<Self, ResultError> {
         folder.write_run_info(&info)?;
+        let checkpoints = folder.checkpoint_place(info.scene_digest);
         let (sender, receiver) = sync_channel(QUEUE);
         let mut writer = Writer { folder, info, ledger, last_info: Instant::now(), busy: Duration::ZERO };
         let thread =
@@ -43,7 +47,7 @@ impl Recorder {
             path: "the writer".into(),
             source,
         })?;
-        Ok(Self { sender: Some(sender), thread: Some(thread) })
+        Ok(Self { checkpoints, sender: Some(sender), thread: Some(thread) })
     }
 
     /// Hands over a frame and its row of the ledger; waits if the disk is behind.
@@ -60,12 +64,13 @@ impl Recorder {
         self.send(Job::Frame { number, frame, ledger: Box::new(ledger), tally })
     }
 
-    /// Hands over the state at a frame that was handed over before.
+    /// Writes the state at a frame that was handed over before. Not in the background: that would take a copy.
     ///
     /// # Errors
-    /// When something before could not be written.
-    pub fn checkpoint(&mut self, frame: usize, snapshot: Snapshot) -> Result<(), ResultError> {
-        self.send(Job::Checkpoint { frame, snapshot })
+    /// When it, or something before, could not be written.
+    pub fn checkpoint(&mut self, frame: usize, world: &mut World) -> Result<(), ResultError> {
+        let file = self.checkpoints.write(frame, world)?;
+        self.send(Job::Checkpoint { frame, file })
     }
 
     /// Waits until all is written. Gives the seconds that writing took.
@@ -134,9 +139,9 @@ impl Writer {
                     return Ok(());
                 }
             }
-            Job::Checkpoint { frame, snapshot } => {
+            Job::Checkpoint { frame, file } => {
                 self.ledger.sync()?;
-                self.folder.write_checkpoint(frame, self.info.scene_digest, &snapshot)?;
+                self.folder.finish_checkpoint(frame, file)?;
             }
             Job::Finish { status, tally } => {
                 self.info.status = status;
@@ -188,7 +193,7 @@ pub(super) mod tests {
             world.advance_to(frame as f64 / 60.0).unwrap();
             recorder.frame(frame, world.frame(&columns), world.ledger(), Tally::default()).unwrap();
             if frame == checkpoint {
-                recorder.checkpoint(frame, Snapshot::take(world)).unwrap();
+                recorder.checkpoint(frame, world).unwrap();
             }
         }
     }
@@ -215,13 +220,13 @@ pub(super) mod tests {
         let folder = ResultFolder::open_to_write(&paths[1]).unwrap();
         let mut info = folder.run_info().unwrap();
         assert_eq!(info.status, Status::Running);
-        let (frame, snapshot) = folder.last_checkpoint(ContentDigest::of(b"scene")).unwrap();
+        let (frame, mut checkpoint) = folder.last_checkpoint(ContentDigest::of(b"scene")).unwrap();
         assert_eq!(frame, 3);
         let ledger = folder.cut_back(frame, &mut info).unwrap();
         assert_eq!(folder.frame_numbers().unwrap(), [0, 1, 2, 3]);
         assert_eq!(info.frame_times.len(), 4);
         let mut world = block_world(3);
-        snapshot.restore(&mut world).unwrap();
+        checkpoint.restore(&mut world).unwrap();
         let mut recorder = Recorder::start(folder, info, ledger).unwrap();
         record(&mut recorder, &mut world, 4..=8, 8);
         recorder.finish(Status::Done, Tally::default()).unwrap();

@@ -16,7 +16,7 @@ const VELOCITY: f64 = -2.0;
 /// Steps before the clock starts: caches are warm and the floor is touched.
 const WARM_UP: usize = 10;
 
-fn world(particles: usize) -> Result<World, Failure> {
+fn world(method: &str, particles: usize) -> Result<World, Failure> {
     let n_side = (particles as f64).cbrt().round().max(2.0);
     let side = n_side * SPACING;
     let material = Material { youngs_modulus: 1e5.into(), poisson_ratio: 0.3.into(), ..Material::default() };
@@ -25,7 +25,8 @@ fn world(particles: usize) -> Result<World, Failure> {
     block.velocity = vec3(0.0, VELOCITY, 0.0);
     let mut floor = Obstacle::new("floor", Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 }.into());
     floor.friction = Friction::Coulomb(0.5);
-    let built = World::builder().body(block).obstacle(floor).clock(clock::seconds).build();
+    let built =
+        World::builder().default_method(method).body(block).obstacle(floor).clock(clock::seconds).build();
     built.map_err(|error| Failure::Run(error.to_string()))
 }
 
@@ -44,8 +45,8 @@ fn stages(world: &World) -> Vec<(&'static str, f64)> {
 }
 
 /// Times the block with the threads of the present pool. Times are in ns per particle per step.
-pub(super) fn measure(particles: usize, n_steps: usize) -> Result<Value, Failure> {
-    let mut world = world(particles)?;
+pub(super) fn measure(method: &str, particles: usize, n_steps: usize) -> Result<Value, Failure> {
+    let mut world = world(method, particles)?;
     advance(&mut world, WARM_UP)?;
     let before = stages(&world);
     let seconds = advance(&mut world, n_steps)?;
@@ -60,6 +61,7 @@ pub(super) fn measure(particles: usize, n_steps: usize) -> Result<Value, Failure
     let push = ledger.forces.iter().find(|force| force.0 == "floor").map_or(0.0, |force| force.1.y);
     let peak = memory::peak();
     Ok(json!({
+        "method": method,
         "particles": n_particles,
         "threads": rayon::current_num_threads(),
         "steps": ledger.n_steps,

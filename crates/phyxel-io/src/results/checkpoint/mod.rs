@@ -1,22 +1,29 @@
 //! Checkpoints: every array of the engine's state in full precision.
 //!
 //! ```text
-//! magic, format version, engine version, scene digest, frame, length of the state, compressed length
+//! magic, format version, engine version, scene digest, frame
 //! zstd: per item name, unit, set, type, length, raw little-endian values, in the order of `World::visit_state`
 //! digest of all bytes before
 //! ```
+//!
+//! The state is compressed while it is visited and restored while it is decompressed: it is as large as a good part of the
+//! memory of a run, so no copy of it is ever held.
 
 mod visitors;
 
 use super::ContentDigest;
 use phyxel::world::World;
-use std::io::Read;
-use visitors::{Cursor, Reader, Writer, put_text};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use visitors::{Reader, Writer, put_text, take_long, take_text, take_word};
 
 const MAGIC: &[u8; 8] = b"PHYXELCP";
-const FORMAT_VERSION: u32 = 1;
+const FORMAT_VERSION: u32 = 2;
 /// The state is large and changes all the time: speed counts.
 const COMPRESSION_LEVEL: i32 = 1;
+/// Bytes that go to the compressor or come from a file at once.
+const CHUNK: usize = 1 << 16;
+/// Bytes of the digest at the end.
+const DIGEST_SIZE: u64 = 16;
 
 /// What a checkpoint belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +48,9 @@ pub enum CheckpointError {
     /// Cut off, or bits have changed.
     #[error("the checkpoint is damaged: {0}")]
     Damaged(&'static str),
+    /// The system does not give its bytes.
+    #[error("the checkpoint cannot be read: {0}")]
+    Unreadable(String),
     /// Its state is not that of this world.
     #[error("the checkpoint does not fit the scene: {0}")]
     Misfit(String),
@@ -81,106 +91,160 @@ impl CheckpointHeader {
     }
 }
 
-/// The state of a world as bytes, uncompressed: quick to take between two frames.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Snapshot(Vec<u8>);
+/// Counts bytes into a digest on their way.
+struct Digesting<W> {
+    out: W,
+    digest: ContentDigest,
+}
 
-impl Snapshot {
-    /// Takes the state of a world.
-    pub fn take(world: &mut World) -> Self {
-        let mut writer = Writer::default();
-        world.visit_state(&mut writer);
-        Self(writer.0)
+impl<W: Write> Write for Digesting<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let n_written = self.out.write(bytes)?;
+        self.digest = self.digest.and(&bytes[..n_written]);
+        Ok(n_written)
     }
 
-    /// Size of the state. [bytes]
-    pub fn n_bytes(&self) -> usize {
-        self.0.len()
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Writes the state of a world as a checkpoint.
+///
+/// # Errors
+/// When `out` does not take it.
+pub fn write_checkpoint(world: &mut World, header: &CheckpointHeader, out: impl Write) -> io::Result<()> {
+    write_state(header, out, |state| {
+        let mut writer = Writer::new(state);
+        world.visit_state(&mut writer);
+        writer.finish()
+    })
+}
+
+fn write_state(
+    header: &CheckpointHeader,
+    out: impl Write,
+    state: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut out = Digesting { out: BufWriter::with_capacity(CHUNK, out), digest: ContentDigest::EMPTY };
+    out.write_all(MAGIC)?;
+    out.write_all(&FORMAT_VERSION.to_le_bytes())?;
+    put_text(&mut out, &header.engine_version)?;
+    out.write_all(&header.scene_digest.0.to_le_bytes())?;
+    out.write_all(&header.frame.to_le_bytes())?;
+    let encoder = zstd::stream::write::Encoder::new(out, COMPRESSION_LEVEL)?;
+    let mut encoder = BufWriter::with_capacity(CHUNK, encoder);
+    state(&mut encoder)?;
+    let encoder = encoder.into_inner().map_err(io::IntoInnerError::into_error)?;
+    let Digesting { mut out, digest } = encoder.finish()?;
+    out.write_all(&digest.0.to_le_bytes())?;
+    out.flush()
+}
+
+/// A checkpoint that was found to be whole.
+#[derive(Debug)]
+pub struct Checkpoint<R> {
+    source: R,
+    header: CheckpointHeader,
+    /// Where the compressed state begins and ends. [bytes]
+    state: std::ops::Range<u64>,
+}
+
+impl<R: Read + Seek> Checkpoint<R> {
+    /// Reads the header and compares the digest of all bytes.
+    ///
+    /// # Errors
+    /// When it is no checkpoint, or a damaged one.
+    pub fn open(mut source: R) -> Result<Self, CheckpointError> {
+        let mut magic = [0; MAGIC.len()];
+        match source.read_exact(&mut magic) {
+            Ok(()) if magic == *MAGIC => {}
+            Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => return Err(unreadable(&error)),
+            _ => return Err(CheckpointError::NotACheckpoint),
+        }
+        let version = take_word(&mut source).map(u32::from_le_bytes).map_err(|error| cut_off(&error))?;
+        if version != FORMAT_VERSION {
+            return Err(CheckpointError::Format(version));
+        }
+        let end = check_digest(&mut source)?;
+        let start = (MAGIC.len() + size_of::<u32>()) as u64;
+        let mut read = || {
+            source.seek(SeekFrom::Start(start))?;
+            let engine_version = take_text(&mut source)?;
+            let mut digest = [0; 16];
+            source.read_exact(&mut digest)?;
+            let scene_digest = ContentDigest(u128::from_le_bytes(digest));
+            let frame = take_long(&mut source)?;
+            Ok((CheckpointHeader { engine_version, scene_digest, frame }, source.stream_position()?))
+        };
+        let (header, start) = read().map_err(|error: io::Error| cut_off(&error))?;
+        Ok(Self { source, header, state: start..end })
+    }
+
+    /// What it belongs to.
+    pub fn header(&self) -> &CheckpointHeader {
+        &self.header
     }
 
     /// Puts the state into a world of the same scene and rebuilds what is derived from it.
     ///
     /// # Errors
-    /// When the state is not of such a world, which is then left as it was.
-    pub fn restore(&self, world: &mut World) -> Result<(), CheckpointError> {
+    /// When the state is not of such a world, which is then left as it was. Only a source that fails or changes between
+    /// the look at it and the second reading leaves a world that is of no use.
+    pub fn restore(&mut self, world: &mut World) -> Result<(), CheckpointError> {
         for replace in [false, true] {
-            let mut reader = Reader::new(&self.0, replace);
+            self.source.seek(SeekFrom::Start(self.state.start)).map_err(|error| unreadable(&error))?;
+            let compressed = self.source.by_ref().take(self.state.end.saturating_sub(self.state.start));
+            let decoder = zstd::stream::read::Decoder::new(compressed).map_err(|error| unreadable(&error))?;
+            let mut reader = Reader::new(io::BufReader::with_capacity(CHUNK, decoder), replace);
             world.visit_state(&mut reader);
             reader.finish()?;
         }
         world.restored();
         Ok(())
     }
+}
 
-    /// The bytes of a file.
-    ///
-    /// # Errors
-    /// When the compressor fails.
-    pub fn encode(&self, header: &CheckpointHeader) -> std::io::Result<Vec<u8>> {
-        let compressed = zstd::bulk::compress(&self.0, COMPRESSION_LEVEL)?;
-        let mut bytes = Vec::with_capacity(compressed.len() + 128);
-        bytes.extend_from_slice(MAGIC);
-        bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
-        put_text(&mut bytes, &header.engine_version);
-        bytes.extend_from_slice(&header.scene_digest.0.to_le_bytes());
-        bytes.extend_from_slice(&header.frame.to_le_bytes());
-        bytes.extend_from_slice(&(self.0.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(&(compressed.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(&compressed);
-        let digest = ContentDigest::of(&bytes);
-        bytes.extend_from_slice(&digest.0.to_le_bytes());
-        Ok(bytes)
-    }
+fn unreadable(error: &io::Error) -> CheckpointError {
+    CheckpointError::Unreadable(error.to_string())
+}
 
-    /// Reads the bytes of a file.
-    ///
-    /// # Errors
-    /// When they are no checkpoint, or a damaged one.
-    pub fn decode(bytes: &[u8]) -> Result<(CheckpointHeader, Self), CheckpointError> {
-        let mut cursor = Cursor(bytes);
-        if cursor.take(MAGIC.len()) != Some(MAGIC) {
-            return Err(CheckpointError::NotACheckpoint);
+fn cut_off(error: &io::Error) -> CheckpointError {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData => {
+            CheckpointError::Damaged("it is cut off")
         }
-        let cut_off = || CheckpointError::Damaged("it is cut off");
-        let version = cursor.word().map(u32::from_le_bytes).ok_or_else(cut_off)?;
-        if version != FORMAT_VERSION {
-            return Err(CheckpointError::Format(version));
-        }
-        let (content, digest) = bytes.split_last_chunk::<16>().ok_or_else(cut_off)?;
-        if ContentDigest::of(content).0 != u128::from_le_bytes(*digest) {
-            return Err(CheckpointError::Damaged(
-                "its digest is wrong, so it is cut off or bits have changed",
-            ));
-        }
-        let mut header = || {
-            let engine_version = cursor.text()?.to_owned();
-            let scene_digest = ContentDigest(u128::from_le_bytes(*cursor.take(16)?.first_chunk()?));
-            let frame = cursor.long()?;
-            Some((CheckpointHeader { engine_version, scene_digest, frame }, cursor.long()?, cursor.long()?))
-        };
-        let (header, n_bytes, n_compressed) = header().ok_or_else(cut_off)?;
-        let compressed =
-            cursor.take(usize::try_from(n_compressed).unwrap_or(usize::MAX)).ok_or_else(cut_off)?;
-        Ok((header, Self(decompress(compressed, n_bytes)?)))
+        _ => unreadable(error),
     }
 }
 
-/// Never grows over the announced length, whatever the bytes say.
-fn decompress(compressed: &[u8], n_bytes: u64) -> Result<Vec<u8>, CheckpointError> {
-    let bad = |_| CheckpointError::Damaged("it cannot be decompressed");
-    let mut state = Vec::new();
-    let decoder = zstd::stream::read::Decoder::new(compressed).map_err(bad)?;
-    decoder.take(n_bytes.saturating_add(1)).read_to_end(&mut state).map_err(bad)?;
-    if state.len() as u64 != n_bytes {
-        return Err(CheckpointError::Damaged("the state has another length than announced"));
-    }
-    Ok(state)
+/// Gives the place of the digest, if it is the right one. [bytes]
+fn check_digest(source: &mut (impl Read + Seek)) -> Result<u64, CheckpointError> {
+    let mut find = || {
+        let n_bytes = source.seek(SeekFrom::End(0))?;
+        let Some(end) = n_bytes.checked_sub(DIGEST_SIZE) else { return Ok(None) };
+        source.seek(SeekFrom::Start(0))?;
+        let mut chunk = vec![0; CHUNK];
+        let (mut digest, mut n_left) = (ContentDigest::EMPTY, end);
+        while n_left > 0 {
+            let part = &mut chunk[..n_left.min(CHUNK as u64) as usize];
+            source.read_exact(part)?;
+            digest = digest.and(part);
+            n_left -= part.len() as u64;
+        }
+        let mut found = [0; DIGEST_SIZE as usize];
+        source.read_exact(&mut found)?;
+        Ok((u128::from_le_bytes(found) == digest.0).then_some(end))
+    };
+    let wrong = CheckpointError::Damaged("its digest is wrong, so it is cut off or bits have changed");
+    find().map_err(|error: io::Error| cut_off(&error))?.ok_or(wrong)
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::recorder::tests::block_world;
     use super::*;
+    use phyxel::particles::PARTICLES;
 
     fn header() -> CheckpointHeader {
         CheckpointHeader {
@@ -190,6 +254,16 @@ mod tests {
         }
     }
 
+    fn bytes_of(world: &mut World) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        write_checkpoint(world, &header(), &mut bytes).unwrap();
+        bytes
+    }
+
+    fn open(bytes: &[u8]) -> Result<Checkpoint<io::Cursor<&[u8]>>, CheckpointError> {
+        Checkpoint::open(io::Cursor::new(bytes))
+    }
+
     /// Save, load into a fresh world and continue: every bit of the state is that of the run that was never stopped.
     #[test]
     fn a_restored_world_continues_with_the_same_bits() {
@@ -197,15 +271,15 @@ mod tests {
         for frame in 1..=6 {
             world.advance_to(f64::from(frame) / 60.0).unwrap();
         }
-        let bytes = Snapshot::take(&mut world).encode(&header()).unwrap();
+        let bytes = bytes_of(&mut world);
         for frame in 7..=12 {
             world.advance_to(f64::from(frame) / 60.0).unwrap();
         }
-        let (read, snapshot) = Snapshot::decode(&bytes).unwrap();
-        assert_eq!(read, header());
+        let mut checkpoint = open(&bytes).unwrap();
+        assert_eq!(*checkpoint.header(), header());
         let mut restored = block_world(4);
         let fresh = restored.digest();
-        snapshot.restore(&mut restored).unwrap();
+        checkpoint.restore(&mut restored).unwrap();
         assert_ne!(restored.digest(), fresh, "nothing was restored");
         for frame in 7..=12 {
             restored.advance_to(f64::from(frame) / 60.0).unwrap();
@@ -216,14 +290,14 @@ mod tests {
 
     #[test]
     fn every_truncation_and_changed_byte_is_found() {
-        let bytes = Snapshot::take(&mut block_world(2)).encode(&header()).unwrap();
+        let bytes = bytes_of(&mut block_world(2));
         for n_bytes in 0..bytes.len() {
-            assert!(Snapshot::decode(&bytes[..n_bytes]).is_err(), "{n_bytes} of {}", bytes.len());
+            assert!(open(&bytes[..n_bytes]).is_err(), "{n_bytes} of {}", bytes.len());
         }
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 0x10;
-            assert!(Snapshot::decode(&damaged).is_err(), "byte {at}");
+            assert!(open(&damaged).is_err(), "byte {at}");
         }
     }
 
@@ -231,17 +305,43 @@ mod tests {
     fn state_that_does_not_fit_is_refused_and_the_world_left_alone() {
         let mut world = block_world(2);
         let before = world.digest();
-        let whole = Snapshot::take(&mut world).0;
-        let cut = Snapshot(whole[..whole.len() - 1].to_vec());
-        let longer = Snapshot([whole.as_slice(), &[0]].concat());
+        let mut whole = Vec::new();
+        let mut writer = Writer::new(&mut whole);
+        world.visit_state(&mut writer);
+        writer.finish().unwrap();
+        let cut = whole[..whole.len() - 1].to_vec();
+        let longer = [whole.as_slice(), &[0]].concat();
         let position = whole.windows(8).position(|window| window == b"position").unwrap();
         let mut renamed = whole.clone();
         renamed[position] = b'q';
-        for (bad, word) in [(cut, "ends"), (longer, "more state"), (Snapshot(renamed), "qosition")] {
-            let error = bad.restore(&mut world).unwrap_err().to_string();
+        // the length of the first array of positions, after name, unit, set and type
+        let mut endless = whole.clone();
+        let length = position + 8 + (4 + 1) + (4 + PARTICLES.len()) + 1;
+        endless[length..length + 8].copy_from_slice(&(u64::MAX / 24).to_le_bytes());
+        for (bad, word) in [(cut, "ends"), (longer, "more state"), (renamed, "qosition"), (endless, "rows")] {
+            let mut bytes = Vec::new();
+            write_state(&header(), &mut bytes, |state| state.write_all(&bad)).unwrap();
+            let error = open(&bytes).unwrap().restore(&mut world).unwrap_err().to_string();
             assert!(error.contains(word), "{error}");
             assert_eq!(world.digest(), before);
         }
+    }
+
+    /// A file that fails after it was opened is named as such, not as one of another scene.
+    #[test]
+    fn what_cannot_be_decompressed_is_damaged_and_a_full_disk_an_error() {
+        let mut world = block_world(2);
+        let mut bytes = Vec::new();
+        write_state(&header(), &mut bytes, |state| state.write_all(&[7; 100])).unwrap();
+        let mut checkpoint = open(&bytes).unwrap();
+        checkpoint.state.end -= 3;
+        let before = world.digest();
+        assert!(checkpoint.restore(&mut world).is_err());
+        checkpoint.state.start += 2;
+        assert!(matches!(checkpoint.restore(&mut world), Err(CheckpointError::Damaged(_))));
+        assert_eq!(world.digest(), before);
+        let mut full = [0u8; 64];
+        assert!(write_checkpoint(&mut world, &header(), full.as_mut_slice()).is_err());
     }
 
     #[test]
@@ -256,6 +356,6 @@ mod tests {
             header.check("0.2.0", ContentDigest::of(b"scene")),
             Err(CheckpointError::OtherVersion { .. })
         ));
-        assert_eq!(Snapshot::decode(b"ply\n"), Err(CheckpointError::NotACheckpoint));
+        assert_eq!(open(b"ply\n").err(), Some(CheckpointError::NotACheckpoint));
     }
 }

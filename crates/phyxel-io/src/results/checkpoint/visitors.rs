@@ -1,12 +1,38 @@
 //! The visitors that write all state of a world as bytes, and put it back.
 
-use super::CheckpointError;
+use super::{CHUNK, CheckpointError};
 use phyxel::math::{Mat3, Vec3};
 use phyxel::particles::{StateData, StateItem, StateVisitor};
+use std::io::{self, ErrorKind, Read, Write};
 
-pub(super) fn put_text(bytes: &mut Vec<u8>, text: &str) {
-    bytes.extend_from_slice(&(text.len() as u32).to_le_bytes());
-    bytes.extend_from_slice(text.as_bytes());
+/// Names and versions are shorter: more is nonsense.
+const MAX_TEXT: u32 = 1024;
+
+pub(super) fn put_text(out: &mut impl Write, text: &str) -> io::Result<()> {
+    out.write_all(&(text.len() as u32).to_le_bytes())?;
+    out.write_all(text.as_bytes())
+}
+
+pub(super) fn take_word(input: &mut impl Read) -> io::Result<[u8; 4]> {
+    let mut bytes = [0; 4];
+    input.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+pub(super) fn take_long(input: &mut impl Read) -> io::Result<u64> {
+    let mut bytes = [0; 8];
+    input.read_exact(&mut bytes)?;
+    Ok(u64::from_le_bytes(bytes))
+}
+
+pub(super) fn take_text(input: &mut impl Read) -> io::Result<String> {
+    let n_bytes = u32::from_le_bytes(take_word(input)?);
+    if n_bytes > MAX_TEXT {
+        return Err(ErrorKind::InvalidData.into());
+    }
+    let mut bytes = vec![0; n_bytes as usize];
+    input.read_exact(&mut bytes)?;
+    String::from_utf8(bytes).map_err(|_| ErrorKind::InvalidData.into())
 }
 
 /// Name of a type, as in messages, its tag, and the bytes of a row.
@@ -21,14 +47,25 @@ fn kind(data: &StateData<'_>) -> (&'static str, u8, usize) {
     }
 }
 
-#[derive(Default)]
-pub(super) struct Writer(pub(super) Vec<u8>);
+/// Writes every item; the first failure ends it.
+pub(super) struct Writer<W> {
+    out: W,
+    failure: Option<io::Error>,
+}
 
-impl StateVisitor for Writer {
-    fn visit(&mut self, item: StateItem<'_>) {
-        let bytes = &mut self.0;
-        [item.name, item.unit, item.set].iter().for_each(|text| put_text(bytes, text));
-        let (_, tag, row_size) = kind(&item.data);
+impl<W: Write> Writer<W> {
+    pub(super) fn new(out: W) -> Self {
+        Self { out, failure: None }
+    }
+
+    pub(super) fn finish(self) -> io::Result<()> {
+        self.failure.map_or(Ok(()), Err)
+    }
+
+    fn write(&mut self, item: StateItem<'_>) -> io::Result<()> {
+        let out = &mut self.out;
+        [item.name, item.unit, item.set].iter().try_for_each(|text| put_text(out, text))?;
+        let (_, tag, _) = kind(&item.data);
         let n_rows = match &item.data {
             StateData::Reals(v) => v.len(),
             StateData::Vectors(v) => v.len(),
@@ -36,96 +73,88 @@ impl StateVisitor for Writer {
             StateData::Integers(v) => v.len(),
             StateData::Number(_) | StateData::Counter(_) => 1,
         };
-        bytes.push(tag);
-        bytes.extend_from_slice(&(n_rows as u64).to_le_bytes());
-        bytes.reserve(n_rows * row_size);
-        let mut put = |x: f64| bytes.extend_from_slice(&x.to_le_bytes());
+        out.write_all(&[tag])?;
+        out.write_all(&(n_rows as u64).to_le_bytes())?;
+        let mut put = |x: f64| out.write_all(&x.to_le_bytes());
         match item.data {
-            StateData::Reals(v) => v.iter().copied().for_each(put),
-            StateData::Vectors(v) => v.iter().flat_map(Vec3::to_array).for_each(put),
-            StateData::Matrices(v) => v.iter().flat_map(Mat3::to_cols_array).for_each(put),
+            StateData::Reals(v) => v.iter().copied().try_for_each(put),
+            StateData::Vectors(v) => v.iter().flat_map(Vec3::to_array).try_for_each(put),
+            StateData::Matrices(v) => v.iter().flat_map(Mat3::to_cols_array).try_for_each(put),
             StateData::Number(x) => put(*x),
-            StateData::Integers(v) => v.iter().for_each(|x| bytes.extend_from_slice(&x.to_le_bytes())),
-            StateData::Counter(x) => bytes.extend_from_slice(&x.to_le_bytes()),
+            StateData::Integers(v) => v.iter().try_for_each(|x| out.write_all(&x.to_le_bytes())),
+            StateData::Counter(x) => out.write_all(&x.to_le_bytes()),
         }
     }
 }
 
-/// Takes values from the front of some bytes.
-pub(super) struct Cursor<'a>(pub(super) &'a [u8]);
-
-impl<'a> Cursor<'a> {
-    pub(super) fn take(&mut self, n_bytes: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(n_bytes)?;
-        self.0 = rest;
-        Some(taken)
-    }
-
-    pub(super) fn word(&mut self) -> Option<[u8; 4]> {
-        self.take(4)?.first_chunk().copied()
-    }
-
-    pub(super) fn long(&mut self) -> Option<u64> {
-        self.take(8)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
-    }
-
-    pub(super) fn text(&mut self) -> Option<&'a str> {
-        let n_bytes = u32::from_le_bytes(self.word()?) as usize;
-        std::str::from_utf8(self.take(n_bytes)?).ok()
+impl<W: Write> StateVisitor for Writer<W> {
+    fn visit(&mut self, item: StateItem<'_>) {
+        if self.failure.is_none() {
+            self.failure = self.write(item).err();
+        }
     }
 }
 
 /// Compares the state with what is saved; `replace` puts it in place.
-pub(super) struct Reader<'a> {
-    cursor: Cursor<'a>,
+pub(super) struct Reader<R> {
+    input: R,
     replace: bool,
     /// Name, set and rows of the items of the present group.
     group: Vec<(&'static str, &'static str, usize)>,
-    problem: Option<String>,
+    problem: Option<CheckpointError>,
 }
 
-impl<'a> Reader<'a> {
-    pub(super) fn new(bytes: &'a [u8], replace: bool) -> Self {
-        Self { cursor: Cursor(bytes), replace, group: Vec::new(), problem: None }
+impl<R: Read> Reader<R> {
+    pub(super) fn new(input: R, replace: bool) -> Self {
+        Self { input, replace, group: Vec::new(), problem: None }
     }
 
-    pub(super) fn finish(self) -> Result<(), CheckpointError> {
-        match self.problem {
-            Some(problem) => Err(CheckpointError::Misfit(problem)),
-            None if !self.cursor.0.is_empty() => {
-                Err(CheckpointError::Misfit("it has more state than the scene".into()))
-            }
-            None => Ok(()),
+    pub(super) fn finish(mut self) -> Result<(), CheckpointError> {
+        if let Some(problem) = self.problem {
+            return Err(problem);
+        }
+        match self.input.read_exact(&mut [0]) {
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(()),
+            Err(error) => Err(broken(&error)),
+            Ok(()) => Err(CheckpointError::Misfit("it has more state than the scene".into())),
         }
     }
 
-    fn read(&mut self, item: StateItem<'_>) -> Result<(), String> {
+    fn read(&mut self, item: StateItem<'_>) -> Result<(), CheckpointError> {
         let (name, set) = (item.name, item.set);
-        let ended = || format!("it ends before \"{name}\"");
-        let found = [self.cursor.text(), self.cursor.text(), self.cursor.text()];
-        let [Some(found_name), Some(found_unit), Some(found_set)] = found else { return Err(ended()) };
-        if (found_name, found_unit, found_set) != (name, item.unit, set) {
-            return Err(format!(
+        let misfit = |problem| Err(CheckpointError::Misfit(problem));
+        let ended = |error: io::Error| match error.kind() {
+            ErrorKind::UnexpectedEof | ErrorKind::InvalidData => {
+                CheckpointError::Misfit(format!("it ends before \"{name}\""))
+            }
+            _ => broken(&error),
+        };
+        let mut text = || take_text(&mut self.input).map_err(ended);
+        let (found_name, found_unit, found_set) = (text()?, text()?, text()?);
+        if (found_name.as_str(), found_unit.as_str(), found_set.as_str()) != (name, item.unit, set) {
+            return misfit(format!(
                 "\"{name}\" [{}] is expected, \"{found_name}\" [{found_unit}] found",
                 item.unit
             ));
         }
         let (kind_name, tag, row_size) = kind(&item.data);
-        if self.cursor.take(1).ok_or_else(ended)? != [tag] {
-            return Err(format!("\"{name}\" is not of type {kind_name}"));
+        let mut found_tag = [0];
+        self.input.read_exact(&mut found_tag).map_err(ended)?;
+        if found_tag != [tag] {
+            return misfit(format!("\"{name}\" is not of type {kind_name}"));
         }
-        let n_rows = self.cursor.long().and_then(|n| usize::try_from(n).ok()).ok_or_else(ended)?;
-        let bytes =
-            n_rows.checked_mul(row_size).and_then(|n_bytes| self.cursor.take(n_bytes)).ok_or_else(ended)?;
-        self.check_rows(name, set, n_rows)?;
+        let n_rows = take_long(&mut self.input).map_err(ended)?;
+        let too_long = || ended(ErrorKind::UnexpectedEof.into());
+        let n_rows = usize::try_from(n_rows).map_err(|_| too_long())?;
+        let n_bytes = n_rows.checked_mul(row_size).ok_or_else(too_long)?;
+        self.check_rows(name, set, n_rows).map_err(CheckpointError::Misfit)?;
         match item.data {
             StateData::Number(_) | StateData::Counter(_) if n_rows != 1 => {
-                return Err(format!("\"{name}\" has {n_rows} values in place of one"));
+                misfit(format!("\"{name}\" has {n_rows} values in place of one"))
             }
-            data if self.replace => replace(data, bytes),
-            _ => {}
+            data if self.replace => replace(data, &mut self.input, n_rows).map_err(ended),
+            _ => skip(&mut self.input, n_bytes as u64).map_err(ended),
         }
-        Ok(())
     }
 
     /// All arrays of a set have the same length, or are not made yet.
@@ -154,25 +183,59 @@ fn reals<const N: usize>(bytes: &[u8]) -> [f64; N] {
     std::array::from_fn(|k| real(&bytes[8 * k..]))
 }
 
-fn replace(data: StateData<'_>, bytes: &[u8]) {
+/// Rows in place of what was there. That there are so many was seen in the first reading.
+fn replace_rows<T, const N: usize>(
+    rows: &mut Vec<T>,
+    input: &mut impl Read,
+    n_rows: usize,
+    row: impl Fn(&[u8; N]) -> T,
+) -> io::Result<()> {
+    rows.clear();
+    rows.reserve_exact(n_rows);
+    let mut chunk = vec![0; CHUNK / N * N];
+    while rows.len() < n_rows {
+        let part = &mut chunk[..((n_rows - rows.len()) * N).min(CHUNK / N * N)];
+        input.read_exact(part)?;
+        rows.extend(part.as_chunks().0.iter().map(&row));
+    }
+    Ok(())
+}
+
+fn skip(input: &mut impl Read, n_bytes: u64) -> io::Result<()> {
+    let n_skipped = io::copy(&mut input.take(n_bytes), &mut io::sink())?;
+    if n_skipped == n_bytes { Ok(()) } else { Err(ErrorKind::UnexpectedEof.into()) }
+}
+
+fn replace(data: StateData<'_>, input: &mut impl Read, n_rows: usize) -> io::Result<()> {
     match data {
-        StateData::Reals(v) => *v = bytes.chunks_exact(8).map(real).collect(),
+        StateData::Reals(v) => replace_rows(v, input, n_rows, |row: &[u8; 8]| real(row)),
         StateData::Vectors(v) => {
-            *v = bytes.chunks_exact(24).map(|row| Vec3::from_array(reals(row))).collect()
+            replace_rows(v, input, n_rows, |row: &[u8; 24]| Vec3::from_array(reals(row)))
         }
         StateData::Matrices(v) => {
-            *v = bytes.chunks_exact(72).map(|row| Mat3::from_cols_array(&reals(row))).collect()
+            replace_rows(v, input, n_rows, |row: &[u8; 72]| Mat3::from_cols_array(&reals(row)))
         }
-        StateData::Integers(v) => {
-            let integer = |row: &[u8]| row.first_chunk().map_or(0, |row| u32::from_le_bytes(*row));
-            *v = bytes.chunks_exact(4).map(integer).collect();
+        StateData::Integers(v) => replace_rows(v, input, n_rows, |row: &[u8; 4]| u32::from_le_bytes(*row)),
+        StateData::Number(x) => {
+            *x = f64::from_bits(take_long(input)?);
+            Ok(())
         }
-        StateData::Number(x) => *x = real(bytes),
-        StateData::Counter(x) => *x = bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)),
+        StateData::Counter(x) => {
+            *x = take_long(input)?;
+            Ok(())
+        }
     }
 }
 
-impl StateVisitor for Reader<'_> {
+/// What the decompressor or the system says.
+fn broken(error: &io::Error) -> CheckpointError {
+    match error.raw_os_error() {
+        Some(_) => CheckpointError::Unreadable(error.to_string()),
+        None => CheckpointError::Damaged("it cannot be decompressed"),
+    }
+}
+
+impl<R: Read> StateVisitor for Reader<R> {
     fn visit(&mut self, item: StateItem<'_>) {
         if self.problem.is_none() {
             self.problem = self.read(item).err();
