@@ -18,6 +18,10 @@ pub struct Laplacian {
 const MIN_ROWS: usize = 128;
 /// Rows that one task builds.
 const ROWS_PER_TASK: usize = 512;
+/// Entries of a row that memory is asked for: growing on demand would take up to twice as much.
+const TYPICAL_ENTRIES: usize = 40;
+/// Tasks whose rows wait to be put together.
+const TASKS_AT_ONCE: usize = 32;
 /// Weights are whole multiples of 1/RESOLUTION, so that f32 holds the sum of two up to 1 exactly.
 const RESOLUTION: Real = (1 << 20) as Real;
 
@@ -41,50 +45,55 @@ impl Laplacian {
     pub fn assemble(&mut self, bonds: &impl BondRows, weight: impl Fn(Real) -> Real + Sync) {
         let n = bonds.n_rows();
         let weight = |w: Real| Self::quantized(weight(w));
-        let parts: Vec<Part> = (0..n.div_ceil(ROWS_PER_TASK))
-            .into_par_iter()
-            .map(|task| {
-                let mut part = Part::default();
-                for i in task * ROWS_PER_TASK..((task + 1) * ROWS_PER_TASK).min(n) {
-                    let before = part.ends.len();
-                    let mut own = bonds.own(i).map(|(_, j, w)| (j, weight(w))).peekable();
-                    let mut incoming = bonds.incoming(i).map(|(_, j, w)| (j, weight(w))).peekable();
-                    let mut diagonal = 0.0;
-                    loop {
-                        let j = match (own.peek(), incoming.peek()) {
-                            (Some(a), Some(b)) => a.0.min(b.0),
-                            (Some(a), None) => a.0,
-                            (None, Some(b)) => b.0,
-                            (None, None) => break,
-                        };
-                        let mut both = own.next_if(|bond| bond.0 == j).map_or(0.0, |bond| bond.1);
-                        both += incoming.next_if(|bond| bond.0 == j).map_or(0.0, |bond| bond.1);
-                        if both > 0.0 {
-                            part.ends.push(j as u32);
-                            part.weights.push(both as f32);
-                            diagonal += both;
-                        }
+        let row_part = |task: usize| {
+            let mut part = Part::default();
+            for i in task * ROWS_PER_TASK..((task + 1) * ROWS_PER_TASK).min(n) {
+                let before = part.ends.len();
+                let mut own = bonds.own(i).map(|(_, j, w)| (j, weight(w))).peekable();
+                let mut incoming = bonds.incoming(i).map(|(_, j, w)| (j, weight(w))).peekable();
+                let mut diagonal = 0.0;
+                loop {
+                    let j = match (own.peek(), incoming.peek()) {
+                        (Some(a), Some(b)) => a.0.min(b.0),
+                        (Some(a), None) => a.0,
+                        (None, Some(b)) => b.0,
+                        (None, None) => break,
+                    };
+                    let mut both = own.next_if(|bond| bond.0 == j).map_or(0.0, |bond| bond.1);
+                    both += incoming.next_if(|bond| bond.0 == j).map_or(0.0, |bond| bond.1);
+                    if both > 0.0 {
+                        part.ends.push(j as u32);
+                        part.weights.push(both as f32);
+                        diagonal += both;
                     }
-                    part.lengths.push((part.ends.len() - before) as u32);
-                    part.diagonal.push(diagonal);
                 }
-                part
-            })
-            .collect();
+                part.lengths.push((part.ends.len() - before) as u32);
+                part.diagonal.push(diagonal);
+            }
+            part
+        };
         self.offsets.clear();
         self.offsets.push(0);
         self.ends.clear();
         self.weights.clear();
         self.diagonal.clear();
+        self.ends.reserve(n * TYPICAL_ENTRIES);
+        self.weights.reserve(n * TYPICAL_ENTRIES);
+        // batch by batch: all parts at once would take as much memory again
+        let n_tasks = n.div_ceil(ROWS_PER_TASK);
         let mut end = 0;
-        for part in parts {
-            for length in part.lengths {
-                end += length;
-                self.offsets.push(end);
+        for batch in (0..n_tasks).step_by(TASKS_AT_ONCE) {
+            let tasks = batch..(batch + TASKS_AT_ONCE).min(n_tasks);
+            let parts: Vec<Part> = tasks.into_par_iter().map(row_part).collect();
+            for part in parts {
+                for length in part.lengths {
+                    end += length;
+                    self.offsets.push(end);
+                }
+                self.ends.extend_from_slice(&part.ends);
+                self.weights.extend_from_slice(&part.weights);
+                self.diagonal.extend_from_slice(&part.diagonal);
             }
-            self.ends.extend_from_slice(&part.ends);
-            self.weights.extend_from_slice(&part.weights);
-            self.diagonal.extend_from_slice(&part.diagonal);
         }
     }
 

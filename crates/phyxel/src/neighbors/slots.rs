@@ -166,27 +166,67 @@ impl SlotBonds {
         self.incoming[range].iter().map(|&bond| (bond as usize, bond as usize / SLOTS))
     }
 
-    /// The bonds in use as compact arrays, for saving: counts, ends, vectors.
-    pub fn pack(&self) -> (Vec<u32>, Vec<u32>, Vec<Vec3>) {
-        let n = self.counts.len();
-        let ends = (0..n).flat_map(|i| self.ends(i).iter().copied()).collect();
-        let vectors = (0..n).flat_map(|i| self.vectors(i).iter().copied()).collect();
-        (self.counts.clone(), ends, vectors)
+    /// Counts, ends and vectors with all slots, used or not, for visitors that save and load them. After loading,
+    /// [`SlotBonds::restore`] is due.
+    pub fn arrays_mut(&mut self) -> (&mut Vec<u32>, &mut Vec<u32>, &mut Vec<Vec3>) {
+        (&mut self.counts, &mut self.ends, &mut self.vectors)
     }
 
-    /// The reverse of [`SlotBonds::pack`]; what does not fit together is left out. Weights and incoming bonds are due.
-    pub fn unpack(&mut self, counts: &[u32], ends: &[u32], vectors: &[Vec3]) {
-        self.resize(0);
-        self.resize(counts.len());
-        let mut from = 0;
-        for (i, &count) in counts.iter().enumerate() {
-            let to = from + count as usize;
-            let (Some(ends), Some(vectors)) = (ends.get(from..to), vectors.get(from..to)) else { break };
-            let mut bonds: Vec<(u32, Vec3)> = ends.iter().copied().zip(vectors.iter().copied()).collect();
-            bonds.retain(|bond| (bond.0 as usize) < counts.len());
-            self.row_mut(i).set(&mut bonds);
-            from = to;
+    /// Makes arrays that were loaded consistent, whatever they hold. Weights are due.
+    pub fn restore(&mut self) {
+        let n = self.counts.len();
+        self.resize(n);
+        for i in 0..n {
+            let mut row = self.row_mut(i);
+            let mut used: Vec<(u32, Vec3)> =
+                row.ends.iter().copied().zip(row.vectors.iter().copied()).take(row.len()).collect();
+            if used.iter().any(|bond| bond.0 as usize >= n) || !used.is_sorted_by_key(|bond| bond.0) {
+                used.retain(|bond| (bond.0 as usize) < n);
+                row.set(&mut used);
+            }
+            *row.count = (*row.count).min(SLOTS as u32);
         }
+        self.index_incoming();
+    }
+
+    fn copy_row(&mut self, from: usize, to: usize) {
+        if from != to {
+            self.counts[to] = self.counts[from];
+            self.ends.copy_within(from * SLOTS..(from + 1) * SLOTS, to * SLOTS);
+            self.vectors.copy_within(from * SLOTS..(from + 1) * SLOTS, to * SLOTS);
+        }
+    }
+
+    /// New row k is old row `rows[k]`, in place: of the first `n_sorted` old rows those that stay keep their order; later ones
+    /// may go anywhere. Ends become `place[end]`, ascending. Weights and incoming bonds are due.
+    pub fn rearrange(&mut self, rows: &[usize], n_sorted: usize, place: &[u32]) {
+        let later: Vec<(u32, Vec<u32>, Vec<Vec3>)> = (n_sorted..self.counts.len())
+            .map(|row| (self.counts[row], self.ends(row).to_vec(), self.vectors(row).to_vec()))
+            .collect();
+        let mut n_kept = 0;
+        for &from in rows.iter().filter(|&&from| from < n_sorted) {
+            self.copy_row(from, n_kept);
+            n_kept += 1;
+        }
+        self.resize(rows.len().max(n_kept));
+        for (to, &from) in rows.iter().enumerate().rev() {
+            if from < n_sorted {
+                n_kept -= 1;
+                self.copy_row(n_kept, to);
+            } else {
+                let (count, ends, vectors) = &later[from - n_sorted];
+                let row = self.row_mut(to);
+                *row.count = *count;
+                row.ends[..ends.len()].copy_from_slice(ends);
+                row.vectors[..vectors.len()].copy_from_slice(vectors);
+            }
+        }
+        self.par_rows_mut().with_min_len(64).for_each_init(Vec::new, |bonds, mut row| {
+            bonds.clear();
+            let used = row.ends.iter().zip(row.vectors.iter()).take(*row.count as usize);
+            bonds.extend(used.map(|(&end, &vector)| (place[end as usize], vector)));
+            row.set(bonds);
+        });
     }
 }
 
@@ -245,16 +285,47 @@ mod tests {
         assert!((0..n).all(|i| bonds.ends(i).is_sorted() && bonds.count(i) <= SLOTS));
     }
 
+    /// Rows dropped, moved and inserted, against rows built anew.
     #[test]
-    fn packed_bonds_come_back() {
-        let bonds = random_bonds(40);
-        let (counts, ends, vectors) = bonds.pack();
-        assert_eq!(ends.len(), bonds.n_bonds());
-        let mut back = SlotBonds::new(3);
-        back.unpack(&counts, &ends, &vectors);
-        assert!((0..40).all(|i| back.ends(i) == bonds.ends(i) && back.vectors(i) == bonds.vectors(i)));
-        // nonsense from a damaged file must not panic
-        back.unpack(&[40, 2], &[7, 9], &vectors[..2]);
-        assert_eq!(back.n_bonds(), 0);
+    fn rearranged_rows_are_those_asked_for() {
+        let (n, n_later) = (50, 6);
+        let old = random_bonds(n + n_later);
+        let mut random = Random::new(8);
+        let mut rows = Vec::new();
+        let mut later = n..n + n_later;
+        for i in 0..n {
+            if random.unit() < 0.8 {
+                rows.push(i);
+            }
+            if random.unit() < 0.2 {
+                rows.extend(later.next());
+            }
+        }
+        let mut place = vec![0u32; n + n_later];
+        rows.iter().enumerate().for_each(|(k, &row)| place[row] = k as u32);
+        let mut bonds = old.clone();
+        bonds.rearrange(&rows, n, &place);
+        for (k, &row) in rows.iter().enumerate() {
+            let mut expected: Vec<(u32, Vec3)> = old
+                .ends(row)
+                .iter()
+                .map(|&end| place[end as usize])
+                .zip(old.vectors(row).iter().copied())
+                .collect();
+            expected.sort_unstable_by_key(|bond| bond.0);
+            assert_eq!(bonds.ends(k), expected.iter().map(|b| b.0).collect::<Vec<_>>());
+        }
+        assert_eq!((&bonds).n_rows(), rows.len());
+    }
+
+    #[test]
+    fn nonsense_that_was_loaded_is_made_consistent() {
+        let mut bonds = random_bonds(10);
+        let (counts, ends, vectors) = bonds.arrays_mut();
+        counts[3] = 99;
+        ends[5] = 1234;
+        vectors.truncate(40);
+        bonds.restore();
+        assert!((0..10).all(|i| bonds.count(i) <= SLOTS && bonds.ends(i).iter().all(|&j| j < 10)));
     }
 }

@@ -5,7 +5,7 @@ use crate::kernels;
 use crate::material::von_mises;
 use crate::math::{Mat3, Real, max_over, sum_over, svd, symmetric_eigen, trace};
 use crate::methods::ColumnInfo;
-use crate::neighbors::{Points, within_radius};
+use crate::neighbors::Grid;
 use crate::particles::Particles;
 use rayon::prelude::*;
 
@@ -57,12 +57,16 @@ impl Embedded {
     pub(super) fn sph_volumes(&self, particles: &Particles) -> Vec<Real> {
         let Particles { position, body, mass, radius, .. } = particles;
         let support = |i: usize| 2.0 * SPH_SUPPORT * radius[i];
-        let near = within_radius(Points { positions: position, keys: body }, support);
+        let largest = max_over(position.len(), support).map_or(1.0, |m| m.0);
+        let grid = Grid::new(position, largest);
         let volume = |i: usize| {
             let h = support(i);
-            let others = near.row(i).iter().map(|&j| j as usize);
-            let density = others.fold(mass[i] * kernels::poly6(0.0, h), |sum, j| {
-                sum + mass[j] * kernels::poly6(position[i].distance(position[j]), h)
+            let mut density = 0.0;
+            grid.visit_ball(position[i], h, |j| {
+                let j = j as usize;
+                if body[j] == body[i] {
+                    density += mass[j] * kernels::poly6(position[i].distance(position[j]), h);
+                }
             });
             mass[i] / density
         };

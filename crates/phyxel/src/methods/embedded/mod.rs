@@ -74,7 +74,6 @@ pub struct Embedded {
     solver: ConjugateGradients,
     laplacian: Laplacian,
     right_side: Vec<Vec3>,
-    packed: Packed,
     rest: RestFacts,
     lattice_doubts: Vec<String>,
 }
@@ -138,14 +137,6 @@ struct Tallies {
     n_new_bonds: u64,
     /// Elastic energy after minus before, summed over updates: what they put in. [J]
     update_energy: Real,
-}
-
-/// Bonds as compact arrays while a visitor looks at them.
-#[derive(Clone, Debug, Default)]
-struct Packed {
-    counts: Vec<u32>,
-    ends: Vec<u32>,
-    vectors: Vec<Vec3>,
 }
 
 /// What follows from a particle's rest bonds.
@@ -269,8 +260,7 @@ impl Method for Embedded {
 
     fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
         self.visit_particle_state(visitor);
-        let Packed { counts, ends, vectors } = &mut self.packed;
-        (*counts, *ends, *vectors) = self.bonds.pack();
+        let (counts, ends, vectors) = self.bonds.arrays_mut();
         let mut item =
             |name, unit, set, carry, data| visitor.visit(StateItem { name, unit, set, carry, data });
         item("bond_count", "1", PARTICLES, Carry::Copy, StateData::Integers(counts));

@@ -1,6 +1,6 @@
 //! From particles to a method that can step: neighbourhoods, volumes, scales; and back from a checkpoint.
 
-use super::{BodyFacts, Embedded, Flow, MatterColumns, Pace, Packed, Params, RestFacts, Tallies, VolumeRule};
+use super::{BodyFacts, Embedded, Flow, MatterColumns, Pace, Params, RestFacts, Tallies, VolumeRule};
 use crate::forces::{SphViscosity, Viscosity};
 use crate::geometry::Sampling;
 use crate::linear::ConjugateGradients;
@@ -100,7 +100,6 @@ impl Embedded {
             solver,
             laplacian: Laplacian::default(),
             right_side: Vec::new(),
-            packed: Packed::default(),
             rest: RestFacts::default(),
             lattice_doubts: matter.bodies.iter().filter(|b| b.flows).filter_map(lattice_doubt).collect(),
             params,
@@ -195,9 +194,7 @@ impl Embedded {
     /// Rebuilds what is derived from state that was loaded. Forces are state: they are those before the last flow.
     pub(super) fn restore(&mut self, particles: &Particles) {
         let n = particles.len();
-        let Packed { counts, ends, vectors } = std::mem::take(&mut self.packed);
-        self.bonds.unpack(&counts, &ends, &vectors);
-        self.bonds.index_incoming();
+        self.bonds.restore();
         self.compute_bases(particles);
         self.resize_scratch(n);
         self.refit(&particles.position);

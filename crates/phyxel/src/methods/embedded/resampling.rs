@@ -390,16 +390,7 @@ impl Embedded {
             let plastic = &mut self.plastic_gradient[place[i] as usize];
             *plastic = *plastic * (1.0 / plastic.determinant().cbrt());
         }
-        let mut fresh = SlotBonds::new(rows.len());
-        let old = &*bonds;
-        let new_rows = fresh.par_rows_mut().zip(rows.par_iter()).with_min_len(64);
-        new_rows.for_each_init(Vec::new, |new, (mut row, &from)| {
-            new.clear();
-            let ends = old.ends(from).iter().map(|&end| place[end as usize]);
-            new.extend(ends.zip(old.vectors(from).iter().copied()));
-            row.set(new);
-        });
-        *bonds = fresh;
+        bonds.rearrange(&rows, n, &place);
         self.tallies.n_splits += split.len() as u64;
         self.tallies.n_merges += merged.len() as u64;
         self.resize_scratch(rows.len());
