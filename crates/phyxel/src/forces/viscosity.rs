@@ -84,6 +84,16 @@ impl Default for Viscosity {
 }
 
 impl Viscosity {
+    /// Lends buffers that are not in use between solves: for a method that has a solve of its own.
+    pub fn buffers(&mut self) -> (&mut ConjugateGradients, &mut Vec<Vec3>) {
+        (&mut self.cg, &mut self.momentum)
+    }
+
+    /// Exchanges the buffer of answers for one that the caller does not need for the moment.
+    pub fn exchange_answers(&mut self, answers: &mut Vec<Answer>) {
+        std::mem::swap(&mut self.answers, answers);
+    }
+
     /// Solves (M + Δt K) v' = M v for the velocities, K from the present shape. `free(i)` is 1 in the directions in which
     /// particle i may change its velocity. Preconditioned by the masses, so every iterate keeps both momenta.
     pub fn solve(
@@ -95,6 +105,7 @@ impl Viscosity {
         velocities: &mut [Vec3],
     ) -> Solved {
         let n = mass.len();
+        (self.cg.tolerance, self.cg.of_right_hand_side) = (TOLERANCE, false);
         self.prepare(bonds);
         self.answers.resize(n, Answer::default());
         self.aside.resize(n, ());

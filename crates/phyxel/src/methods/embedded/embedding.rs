@@ -44,8 +44,12 @@ impl Embedded {
     /// one null vector per connected piece, b lies in its range, and from the old positions conjugate gradients keep
     /// the mean of each piece.
     fn embed_by_least_squares(&mut self) -> Solved {
-        let Self { bonds, laplacian, solver, embedded_position, right_side, .. } = self;
+        // scratch of the next step makes room for the Laplacian
+        (self.flows, self.answers) = (Vec::new(), Vec::new());
+        let Self { bonds, laplacian, viscous, embedded_position, params, .. } = self;
         let bonds = &*bonds;
+        let (solver, right_side) = viscous.buffers();
+        (solver.tolerance, solver.of_right_hand_side) = (params.embed_tolerance, true);
         laplacian.assemble(&bonds, |w| w * w);
         let weight = |w: Real| Laplacian::quantized(w * w);
         right_side.resize(bonds.n_rows(), Vec3::ZERO);

@@ -30,7 +30,7 @@ use super::{
     Change, ColumnInfo, Energies, Method, StepContext, StepError, StepReport, TimeStepLimit, explicit,
 };
 use crate::forces::{SphViscosity, StrainRateDamping, Viscosity, ViscousBonds};
-use crate::linear::{ConjugateGradients, Solved};
+use crate::linear::Solved;
 use crate::material::{LameParameter, Law, Parameter, PlasticParameter, YieldMeasure};
 use crate::math::{Mat3, Real, Vec3, sum_over};
 use crate::mls::{Answer, BondGeometry, Laplacian};
@@ -71,9 +71,7 @@ pub struct Embedded {
     answers: Vec<Answer>,
     viscous: Viscosity,
     sph: SphViscosity,
-    solver: ConjugateGradients,
     laplacian: Laplacian,
-    right_side: Vec<Vec3>,
     rest: RestFacts,
     lattice_doubts: Vec<String>,
 }
@@ -344,6 +342,8 @@ impl Embedded {
             return Solved::nothing_to_do();
         }
         let Particles { position, velocity, mass, volume, .. } = particles;
+        // the elastic answers have been gathered
+        self.viscous.exchange_answers(&mut self.answers);
         let solved = match self.params.viscosity_model {
             ViscosityModel::StrainRate => {
                 let mut damping = StrainRateDamping {
@@ -363,6 +363,7 @@ impl Embedded {
                 explicit::damp(&mut self.sph.on(&self.bonds), velocity, mass, ctx, duration)
             }
         };
+        self.viscous.exchange_answers(&mut self.answers);
         explicit::meet_before_moving(particles, ctx);
         solved
     }

@@ -3,7 +3,6 @@
 use super::{BodyFacts, Embedded, Flow, MatterColumns, Pace, Params, RestFacts, Tallies, VolumeRule};
 use crate::forces::{SphViscosity, Viscosity};
 use crate::geometry::Sampling;
-use crate::linear::ConjugateGradients;
 use crate::material::{LameParameter, Law};
 use crate::math::{Mat3, Real, Vec3};
 use crate::methods::{GroupBody, Matter, MethodError};
@@ -11,8 +10,6 @@ use crate::mls::{Answer, Laplacian};
 use crate::neighbors::{Points, SLOTS, SlotBonds, nearest};
 use crate::particles::Particles;
 
-/// More products than this in one embedding solve are not waited for.
-const MAX_ITERATIONS: usize = 200;
 /// Where more than this share of a body's particles would split or merge at rest, the thresholds make no sense.
 const RESAMPLED_AT_REST: Real = 0.05;
 
@@ -71,8 +68,6 @@ impl Embedded {
                 ..unknown
             };
         }
-        let mut solver = ConjugateGradients::new(params.embed_tolerance, MAX_ITERATIONS);
-        solver.of_right_hand_side = true;
         let mut method = Self {
             matter: MatterColumns {
                 density: matter.density.clone(),
@@ -97,9 +92,7 @@ impl Embedded {
             answers: Vec::new(),
             viscous: Viscosity::default(),
             sph: SphViscosity::default(),
-            solver,
             laplacian: Laplacian::default(),
-            right_side: Vec::new(),
             rest: RestFacts::default(),
             lattice_doubts: matter.bodies.iter().filter(|b| b.flows).filter_map(lattice_doubt).collect(),
             params,

@@ -8,6 +8,7 @@
 use super::{Embedded, Resampling};
 use crate::math::{Mat3, Real, Vec3, outer, svd, symmetric_eigen};
 use crate::methods::StepContext;
+use crate::mls::Laplacian;
 use crate::neighbors::{SLOTS, SlotBonds};
 use crate::particles::{Carry, Origin, PARTICLES, Particles, Remap, StateData, StateItem, StateVisitor};
 use rayon::prelude::*;
@@ -246,6 +247,8 @@ impl Embedded {
     /// Splits and merges, most urgent first, at most one operation in a neighbourhood.
     pub(super) fn resample(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>) {
         let clock = ctx.timings.start();
+        // not needed until the next embedding: as large as a third of the bonds
+        self.laplacian = Laplacian::default();
         let plan = self.plan_resampling(particles);
         if !plan.merges.is_empty() || !plan.splits.is_empty() {
             self.carry_out(&plan, particles, ctx);
@@ -388,7 +391,7 @@ impl Embedded {
         }
         for &(i, _) in &merged {
             let plastic = &mut self.plastic_gradient[place[i] as usize];
-            *plastic = *plastic * (1.0 / plastic.determinant().cbrt());
+            *plastic *= 1.0 / plastic.determinant().cbrt();
         }
         bonds.rearrange(&rows, n, &place);
         self.tallies.n_splits += split.len() as u64;
