@@ -66,7 +66,7 @@ impl BondGeometry for VelocityBonds<'_> {
 }
 
 /// Of the viscous impulse of a step. Momenta are exact at any tolerance.
-const TOLERANCE: Real = 1e-2;
+const TOLERANCE: Real = 3e-2;
 /// Directions flatter than this do not count in the fit; such a particle has no viscous stress.
 const MOMENT_TOLERANCE: Real = 1e-4;
 

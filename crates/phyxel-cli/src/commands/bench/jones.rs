@@ -77,7 +77,7 @@ pub(super) const CASES: [Case; 5] = [
         key: "7",
         figure: 7,
         label: "7 (its size)",
-        what: What::Drop { spacing: 0.05 / 1.893 },
+        what: What::Drop { spacing: 0.05 / 1.887 },
         time_step: Some(4e-4),
         n_frames: 15,
         paper_seconds: 278.0,

@@ -201,7 +201,7 @@ static EMBEDDED: Table = Table {
                 Dimension::NONE,
                 Range { min: Some((0.0, false)), max: Some((0.01, true)) },
             )),
-            Presence::Default("1e-4"),
+            Presence::Default("3e-4"),
             "Residual of the embedding over its right-hand side; sloppy ones add up, and the paper names none.",
         ),
         key(

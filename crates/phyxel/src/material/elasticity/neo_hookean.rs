@@ -5,7 +5,7 @@ use crate::math::{Mat3, Real, Vec3, cofactor, double_dot};
 
 /// Ψ = µ/2 (tr FᵀF − 3) + g(J), g = −µ ln J + λ/2 (ln J)², J = det F.
 ///
-/// Below [`LEAST_RATIO`] g goes on as the parabola that meets it there with value, slope and curvature, so that matter
+/// Below a volume ratio of 0.1 g goes on as the parabola that meets it there with value, slope and curvature, so that matter
 /// which a step has flattened or inverted is pushed back by a finite force.
 #[derive(Clone, Copy, Debug)]
 pub struct NeoHookean(pub Lame);

@@ -135,7 +135,7 @@ impl Default for Params {
             embedding: Embedding::Linear,
             embed_every: 3,
             embed_flow: 0.5,
-            embed_tolerance: 1e-4,
+            embed_tolerance: 3e-4,
             list_update: ListUpdate::Continuous,
             common_neighbors: 8,
             speed_limit: 0.6,

@@ -6,7 +6,7 @@
 //! instead of halfway, and mass and momentum are kept exactly.
 
 use super::{Embedded, Resampling};
-use crate::math::{Mat3, Real, Vec3, outer, svd, symmetric_eigen};
+use crate::math::{Mat3, Real, Vec3, outer, symmetric_eigen};
 use crate::methods::StepContext;
 use crate::mls::Laplacian;
 use crate::neighbors::{SLOTS, SlotBonds};
@@ -228,7 +228,8 @@ impl Embedded {
         let wishes: Vec<Wish> = rows
             .map(|(i, contact_radius)| {
                 if self.plastic_strain[i] > 0.0 {
-                    let thinnest = svd(self.plastic_gradient[i]).sigma.z;
+                    let plastic = self.plastic_gradient[i];
+                    let thinnest = symmetric_eigen(plastic.transpose() * plastic).0.z.max(0.0).sqrt();
                     *contact_radius = radius[i] * thinnest.clamp(LEAST_RADIUS, 1.0);
                 }
                 self.wish(i, 2.0 * radius[i], self.nearest(i))
