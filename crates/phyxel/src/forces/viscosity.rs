@@ -125,7 +125,10 @@ impl Viscosity {
 
     /// Viscous forces at the given velocities, in the shape of the last solve. [N]
     pub fn forces(&mut self, bonds: &ViscousBonds<'_, impl BondRows>, velocities: &[Vec3]) -> &[Vec3] {
-        self.momentum.resize(velocities.len(), Vec3::ZERO);
+        let n = velocities.len();
+        self.momentum.resize(n, Vec3::ZERO);
+        self.answers.resize(n, Answer::default());
+        self.aside.resize(n, ());
         let Self { prepared, answers, aside, momentum, .. } = self;
         apply_internal(bonds, prepared, (answers, aside), velocities, momentum);
         momentum

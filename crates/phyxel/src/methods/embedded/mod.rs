@@ -374,6 +374,7 @@ impl Embedded {
             return;
         }
         let Particles { position, velocity, mass, volume, .. } = particles;
+        self.viscous.exchange_answers(&mut self.answers);
         ctx.timings.stage("viscosity", || {
             let force = match self.params.viscosity_model {
                 ViscosityModel::StrainRate => {
@@ -396,5 +397,6 @@ impl Embedded {
                 velocity[i] += force[i] * (duration / mass[i]);
             }
         });
+        self.viscous.exchange_answers(&mut self.answers);
     }
 }
