@@ -43,7 +43,7 @@ impl Default for Plasticity {
 /// The magnitude of stress that is compared with the yield stress; both read as the stress in a pulled bar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum YieldMeasure {
-    /// |P|: pressure counts, so confined matter creeps, and flow gathers in bands: a pulled bar flows at 0.86 of the yield
+    /// |P|: pressure counts, so confined matter creeps, and flow gathers in bands: a pulled bar flows at 0.87 of the yield
     /// stress. [Jones2014] Eq. 7.
     Total,
     /// √(3/2) |dev P|, von Mises: pressure does not count.
