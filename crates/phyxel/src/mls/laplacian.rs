@@ -35,10 +35,10 @@ struct Part {
 }
 
 impl Laplacian {
-    /// The nearest weight that L holds exactly; for weights up to 1.
+    /// The nearest weight that L holds exactly; for weights from 0 to 1.
     #[inline(always)]
     pub fn quantized(weight: Real) -> Real {
-        (weight * RESOLUTION).round() / RESOLUTION
+        (weight * RESOLUTION + 0.5) as u32 as Real * (1.0 / RESOLUTION)
     }
 
     /// Fills L from bonds whose rows are sorted at both ends, with weights ω = `weight(w)`.

@@ -3,7 +3,7 @@
 use super::{Basis, BodyFacts, Embedded, Flow, MassRule, MatterColumns, WorldBonds};
 use crate::material::{FlowRule, Lame, log_plastic_stretch};
 use crate::math::{
-    CHUNK, Mat3, Real, Svd, Vec3, cofactor, max_over, outer, sum_over, svd, symmetric_eigen, trace,
+    CHUNK, Mat3, Real, Svd, Vec3, cofactor, double_dot, max_over, outer, sum_over, svd, symmetric_eigen, trace,
 };
 use crate::methods::StepContext;
 use crate::mls::{Answer, fit_row, gather_answers};
@@ -141,24 +141,31 @@ impl Embedded {
         fit_row(&&self.bonds, &geometry, i).product * own.inverse_moment
     }
 
-    /// V Ψ(F_i) and the energy of the residual penalty of a particle. [J]
-    fn energy_of(&self, positions: &[Vec3], body: &[u32], i: usize, f: Mat3) -> Real {
+    /// F_i, and the energy V Ψ(F_i) + c/2 Σ_j w_ij |x_ij − F_i u_ij|² of a particle [J]. F is the minimiser of that sum,
+    /// which therefore is Σ_j w_ij |x_ij|² − F : Σ_j w_ij x_ij u_ijᵀ.
+    fn fit_with_energy(&self, positions: &[Vec3], body: &[u32], i: usize) -> (Mat3, Real) {
         let own = &self.basis[i];
         if own.is_degenerate() {
-            return 0.0;
+            return (Mat3::IDENTITY, 0.0);
         }
+        let (mut product, mut squares) = (Mat3::ZERO, 0.0);
         let row = self.bonds.ends(i).iter().zip(self.bonds.vectors(i)).zip(self.bonds.weights(i));
-        let residual = row.fold(0.0, |sum, ((&j, &u), &w)| {
-            let r = positions[j as usize] - positions[i] - f * u;
-            sum + Real::from(w) * r.length_squared()
-        });
+        for ((&j, &u), &w) in row {
+            let x = positions[j as usize] - positions[i];
+            let weighted = x * Real::from(w);
+            squares += x.dot(weighted);
+            product += outer(weighted, u);
+        }
+        let f = product * own.inverse_moment;
+        let residual = (squares - double_dot(f, product)).max(0.0);
         let law = self.bodies[body[i] as usize].law;
-        own.volume * law.energy_density(self.matter.lame.at(i), f) + 0.5 * own.residual * residual
+        let energy = own.volume * law.energy_density(self.matter.lame.at(i), f) + 0.5 * own.residual * residual;
+        (f, energy)
     }
 
     /// Σ_i V_i Ψ(F_i) and the energy of the residual penalty, for present bonds and the given positions. [J]
     pub(super) fn elastic_energy(&self, positions: &[Vec3], body: &[u32]) -> Real {
-        sum_over(positions.len(), |i| self.energy_of(positions, body, i, self.fit_one(positions, i)))
+        sum_over(positions.len(), |i| self.fit_with_energy(positions, body, i).1)
     }
 
     /// As [`Embedded::refit`], and the elastic energy that goes with it. [J]
@@ -170,9 +177,9 @@ impl Embedded {
             .enumerate()
             .map(|(chunk, gradients)| {
                 gradients.iter_mut().enumerate().fold(0.0, |sum, (k, gradient)| {
-                    let i = chunk * CHUNK + k;
-                    *gradient = self.fit_one(positions, i);
-                    sum + self.energy_of(positions, body, i, *gradient)
+                    let (f, energy) = self.fit_with_energy(positions, body, chunk * CHUNK + k);
+                    *gradient = f;
+                    sum + energy
                 })
             })
             .collect();

@@ -42,7 +42,7 @@ impl Surroundings<'_> {
         &self.old_ends[i * SLOTS..i * SLOTS + self.old_counts[i] as usize]
     }
 
-    /// The nearest in embedded space, nearest first. A full old list bounds how far they can be.
+    /// The nearest in embedded space, in no order. A full old list bounds how far they can be.
     fn find_candidates(&self, i: usize, support: Real, found: &mut Vec<(Real, u32)>) {
         found.clear();
         let center = self.embedded[i];
@@ -58,7 +58,6 @@ impl Surroundings<'_> {
                 found.push((squared, j));
             }
         });
-        found.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     }
 
     /// Whether two particles share enough old neighbours: what is near in embedded space may be the other side of a gap.
@@ -94,11 +93,24 @@ impl Surroundings<'_> {
         self.find_candidates(i, support, candidates);
         bonds.clear();
         let ends = &row.ends[..row.len()];
+        let by_distance = |a: &(Real, u32), b: &(Real, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+        if candidates.len() > SLOTS {
+            candidates.select_nth_unstable_by(SLOTS, by_distance);
+        }
+        let n_near = candidates.len().min(SLOTS);
         let mut n_new = 0;
-        for &(_, j) in candidates.iter() {
+        for k in 0..candidates.len() {
+            if k == n_near {
+                if bonds.len() == n_near {
+                    break;
+                }
+                // some were turned away: those farther off get their chance
+                candidates[k..].sort_unstable_by(by_distance);
+            }
             if bonds.len() == SLOTS {
                 break;
             }
+            let j = candidates[k].1;
             match ends.binary_search(&j) {
                 Ok(slot) => bonds.push((j, row.vectors[slot])),
                 Err(_) if self.belong_together(i, j as usize) => {

@@ -343,6 +343,7 @@ impl Embedded {
     }
 
     /// Carries particles, state and bonds over to the new set: children follow their parents, so that memory stays sorted.
+    /// Incoming bonds are due: neighbourhoods change next.
     fn remap(
         &mut self,
         particles: &mut Particles,
@@ -399,7 +400,6 @@ impl Embedded {
         self.tallies.n_merges += merged.len() as u64;
         self.resize_scratch(rows.len());
         std::mem::swap(&mut self.bonds, bonds);
-        self.bonds.index_incoming();
         self.compute_bases(particles);
         std::mem::swap(&mut self.bonds, bonds);
     }
@@ -416,12 +416,12 @@ struct Operations {
 fn gap(vectors: &[Vec3], axis: Vec3) -> Real {
     let mut sides = [Real::INFINITY; 2];
     for u in vectors {
-        let (along, length) = (u.dot(axis), u.length());
-        if along.abs() > CONE * length {
+        let (along, squared) = (u.dot(axis), u.length_squared());
+        if along * along > CONE * CONE * squared {
             let side = &mut sides[usize::from(along < 0.0)];
-            *side = side.min(length);
+            *side = side.min(squared);
         }
     }
-    let nearer = sides[0].min(sides[1]);
+    let nearer = sides[0].min(sides[1]).sqrt();
     if sides[0].max(sides[1]).is_finite() { nearer } else { 0.0 }
 }
