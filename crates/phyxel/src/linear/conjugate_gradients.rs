@@ -10,6 +10,9 @@ pub struct ConjugateGradients {
     pub tolerance: Real,
     /// Whether the right-hand side is what the tolerance is a fraction of: for solves that start near their solution.
     pub of_right_hand_side: bool,
+    /// Whether the first x is the preconditioned right-hand side. Where A differs so little from what preconditions it that
+    /// one step of that length is as good as the tolerance, the solve ends after a single product.
+    pub starts_preconditioned: bool,
     /// Stop after so many products.
     pub max_iterations: usize,
     residual: Vec<Vec3>,
@@ -102,6 +105,16 @@ impl ConjugateGradients {
         // below round-off of the right-hand side there is nothing to gain
         let measure = if self.of_right_hand_side { scale } else { first };
         let target = (self.tolerance * self.tolerance * measure).max(1e-30 * scale);
+        if self.starts_preconditioned && first > target {
+            // with A = P⁻¹ + K and x₀ = P b: r₀ = −K x₀, and this is the mean eigenvalue of P K in what r₀ has of modes
+            let excess = -first / sum_over(n, |i| residual[i].dot(x[i]));
+            if (0.0..=self.tolerance).contains(&excess) {
+                let step = 1.0 / (1.0 + excess);
+                let rows = x.par_iter_mut().zip(direction.par_iter()).with_min_len(MIN_LENGTH);
+                rows.for_each(|(x, d)| *x += *d * step);
+                return Solved { iterations: 1, relative_residual: excess, converged: true };
+            }
+        }
         let mut iterations = 1;
         while rr > target && iterations < self.max_iterations {
             apply(direction, product);
@@ -156,6 +169,23 @@ mod tests {
             if let Some(i) = held {
                 assert_eq!(x[i], Vec3::ONE);
             }
+        }
+        // 1 + weak springs, from x = b: one product, and the change is right to the tolerance; stronger ones take more
+        for (strength, is_weak) in [(1e-2, true), (0.3, false)] {
+            let weak = |x: &[Vec3], out: &mut [Vec3]| {
+                apply(x, out);
+                (0..n).for_each(|i| out[i] = x[i] + out[i] * strength);
+            };
+            let mut solver = ConjugateGradients::new(3e-2, 1000);
+            (solver.starts_preconditioned, solver.of_right_hand_side) = (true, false);
+            let mut x = b.clone();
+            let solved = solver.solve(weak, |_| Vec3::ONE, &b, &mut x);
+            assert!(solved.converged && (solved.iterations == 1) == is_weak, "{solved:?}");
+            let mut exact = b.clone();
+            ConjugateGradients::new(1e-13, 1000).solve(weak, |_| Vec3::ONE, &b, &mut exact);
+            let norm = |of: &dyn Fn(usize) -> Vec3| (0..n).map(|i| of(i).length_squared()).sum::<Real>().sqrt();
+            let error = norm(&|i| x[i] - exact[i]) / norm(&|i| exact[i] - b[i]);
+            assert!(error < 3e-2, "{error}");
         }
         let mut x = vec![Vec3::ZERO; n];
         let cut = ConjugateGradients::new(1e-12, 3).solve(apply, |_| Vec3::ONE, &b, &mut x);

@@ -50,6 +50,7 @@ impl Embedded {
         let bonds = &*bonds;
         let (solver, right_side) = viscous.buffers();
         (solver.tolerance, solver.of_right_hand_side) = (params.embed_tolerance, true);
+        solver.starts_preconditioned = false;
         laplacian.assemble(&bonds, |w| w * w);
         let weight = |w: Real| Laplacian::quantized(w * w);
         right_side.resize(bonds.n_rows(), Vec3::ZERO);
