@@ -37,14 +37,35 @@ pub fn viscosity_laplacian(r: Real, h: Real) -> Real {
     if r >= h { 0.0 } else { 45.0 / (PI * h.powi(6)) * (h - r) }
 }
 
-/// Cosine kernel, proportional to 1 + cos(π r/h). [1/m³]
+/// c of [Gerszewski2009] Eq. 13. [1/m⁴]
+#[inline]
+fn cosine_constant(h: Real) -> Real {
+    PI / (8.0 * h.powi(4) * (PI / 3.0 - 8.0 / PI + 16.0 / (PI * PI)))
+}
+
+/// Cosine kernel, [Gerszewski2009] Eq. 12: (2 h c/π) (1 + cos((r + h) π/(2h))). [1/m³]
 #[inline]
 pub fn cosine(r: Real, h: Real) -> Real {
     if r >= h {
         return 0.0;
     }
-    // ∫₀ʰ 4π r² (1 + cos(π r/h)) dr = 4π h³ (1/3 − 2/π²)
-    (1.0 + (PI * r / h).cos()) / (4.0 * PI * h.powi(3) * (1.0 / 3.0 - 2.0 / (PI * PI)))
+    2.0 * h / PI * cosine_constant(h) * (1.0 + ((r + h) * PI / (2.0 * h)).cos())
+}
+
+/// dW/dr of the cosine kernel: it does not vanish at the centre, which keeps particles apart. [1/m⁴]
+#[inline]
+pub fn cosine_slope(r: Real, h: Real) -> Real {
+    if r >= h { 0.0 } else { -cosine_constant(h) * ((r + h) * PI / (2.0 * h)).sin() }
+}
+
+/// −W'/r of the cosine kernel in units of its constant, as a weight of the distance r = s h: cos(π s/2)/s, 0 outside. [1]
+/// Very near points count as if they were a tenth of the support apart.
+#[inline(always)]
+pub fn cosine_weight(s_squared: Real) -> Real {
+    let t = s_squared.min(1.0);
+    // cos(π s/2) over 1 − s², to 3e-7
+    let cosine = (1.0 - t) * (1.0 + t * (-0.233_696_09 + t * (0.019_942_07 - t * 0.000_848_03)));
+    cosine / t.sqrt().max(0.1)
 }
 
 #[cfg(test)]
@@ -67,12 +88,37 @@ mod tests {
         }
     }
 
+    /// Incremental note, target 1, and the weight against the slope.
+    #[test]
+    fn the_cosine_kernel_is_the_papers() {
+        let fine = |h: Real| {
+            // Simpson's rule
+            let n = 20_000;
+            let at = |k: usize| k as Real * h / n as Real;
+            let f = |k: usize| 4.0 * PI * at(k) * at(k) * cosine(at(k), h);
+            let sum: Real = (1..n).map(|k| f(k) * if k % 2 == 1 { 4.0 } else { 2.0 }).sum();
+            (f(0) + sum + f(n)) * h / (3 * n) as Real
+        };
+        for h in [0.1, 1.0] {
+            assert!((fine(h) - 1.0).abs() < 1e-10, "{}", fine(h));
+            assert!((cosine(0.0, h) * h.powi(3) - 2.0516).abs() < 1e-4);
+            assert!((cosine_slope(1e-12, h) * h.powi(4) + 3.2226).abs() < 1e-4);
+        }
+        for s in [0.1, 0.3, 0.5, 0.7, 0.9, 0.99] {
+            let exact = -cosine_slope(s, 1.0) / (s * cosine_constant(1.0));
+            assert!((cosine_weight(s * s) - exact).abs() < 1e-5, "{s}: {} {exact}", cosine_weight(s * s));
+        }
+        assert_eq!(cosine_weight(1.0), 0.0);
+    }
+
     #[test]
     fn slope_and_laplacian_are_derivatives() {
         let (h, d) = (0.8, 1e-6);
         for r in [0.1, 0.3, 0.7] {
             let slope = (spiky(r + d, h) - spiky(r - d, h)) / (2.0 * d);
             assert!((slope - spiky_slope(r, h)).abs() < 1e-6 * slope.abs());
+            let slope = (cosine(r + d, h) - cosine(r - d, h)) / (2.0 * d);
+            assert!((slope - cosine_slope(r, h)).abs() < 1e-6 * slope.abs());
         }
         // ∇²W integrates against r²/6 to 1: twice by parts, W and W' vanish at h
         let weighted = integral(|r| viscosity_laplacian(r, h) * r * r / 6.0, h);

@@ -39,6 +39,15 @@ const ROWS: &[Row] = &[
         momentum: 1e-12,
     },
     Row {
+        key: "incremental",
+        youngs_modulus: 0.08,
+        poisson_ratio: 0.03,
+        cantilever: &[(6, 0.15)],
+        viscosity: 0.1,
+        energy: 1e-3,
+        momentum: 1e-12,
+    },
+    Row {
         key: "embedded",
         // measured 2.3 % too soft: volumes by moments weigh the surface more
         youngs_modulus: 0.05,

@@ -1,10 +1,12 @@
-//! Forces that several methods share: fields that act on every particle, and viscosity.
+//! Forces that several methods share: fields that act on every particle, viscosity, and the pressure of SPH.
 
 mod fields;
+mod sph_pressure;
 mod sph_viscosity;
 mod viscosity;
 
 pub use fields::{Field, FieldPoint, Fields, ForceField};
+pub use sph_pressure::SphPressure;
 pub use sph_viscosity::{SphDamping, SphViscosity};
 pub use viscosity::{StrainRateDamping, Viscosity, ViscousBonds};
 

@@ -9,7 +9,7 @@ use crate::linear::{ConjugateGradients, Solved};
 use crate::material::Parameter;
 use crate::math::{Real, Vec3};
 use crate::mls::apply_laplacian;
-use crate::neighbors::{BondRows, SLOTS, SlotBonds};
+use crate::neighbors::BondRows;
 use rayon::prelude::*;
 
 use super::Damping;
@@ -37,13 +37,13 @@ impl Default for SphViscosity {
     }
 }
 
-/// Slot bonds with other weights.
-struct Conducting<'a> {
-    bonds: &'a SlotBonds,
+/// Bonds with other weights.
+struct Conducting<'a, B> {
+    bonds: B,
     conductances: &'a [f32],
 }
 
-impl BondRows for Conducting<'_> {
+impl<B: BondRows> BondRows for Conducting<'_, B> {
     fn n_rows(&self) -> usize {
         self.bonds.n_rows()
     }
@@ -55,36 +55,45 @@ impl BondRows for Conducting<'_> {
 
     #[inline(always)]
     fn incoming(&self, i: usize) -> impl Iterator<Item = (usize, usize, Real)> {
-        self.bonds.incoming_bonds(i).map(|(bond, j)| (bond, j, Real::from(self.conductances[bond])))
+        self.bonds.incoming(i).map(|(bond, j, _)| (bond, j, Real::from(self.conductances[bond])))
     }
 }
 
 /// [`SphViscosity`] on the bonds that it was prepared for.
-pub struct SphDamping<'a> {
+pub struct SphDamping<'a, B> {
     viscosity: &'a mut SphViscosity,
-    bonds: &'a SlotBonds,
+    bonds: B,
 }
 
 impl SphViscosity {
-    /// Computes the conductances.
-    pub fn prepare(&mut self, bonds: &SlotBonds, support: &[Real], volume: &[Real], viscosity: &Parameter) {
-        self.conductances.resize(support.len() * SLOTS, 0.0);
-        self.conductances.par_chunks_mut(SLOTS).enumerate().for_each(|(i, row)| {
-            for ((&j, u), c) in bonds.ends(i).iter().zip(bonds.vectors(i)).zip(row) {
-                let j = j as usize;
-                let laplacian = viscosity_laplacian(u.length(), 0.5 * (support[i] + support[j]));
-                *c = (0.5 * viscosity.at(i) * volume[i] * volume[j] * laplacian) as f32;
+    /// Computes the conductances, from the distances of bonds (bond, i, j).
+    pub fn prepare(
+        &mut self,
+        bonds: &impl BondRows,
+        n_bonds: usize,
+        distance: impl Fn(usize, usize, usize) -> Real + Sync,
+        support: &[Real],
+        volume: &[Real],
+        viscosity: &Parameter,
+    ) {
+        self.conductances.clear();
+        self.conductances.resize(n_bonds, 0.0);
+        for i in 0..bonds.n_rows() {
+            for (bond, j, _) in bonds.own(i) {
+                let laplacian = viscosity_laplacian(distance(bond, i, j), 0.5 * (support[i] + support[j]));
+                let mean = 0.5 * (viscosity.at(i) + viscosity.at(j));
+                self.conductances[bond] = (0.5 * mean * volume[i] * volume[j] * laplacian) as f32;
             }
-        });
+        }
     }
 
     /// As what [`Damping`] needs.
-    pub fn on<'a>(&'a mut self, bonds: &'a SlotBonds) -> SphDamping<'a> {
+    pub fn on<B: BondRows>(&mut self, bonds: B) -> SphDamping<'_, B> {
         SphDamping { viscosity: self, bonds }
     }
 
     /// Forces at the given velocities. [N]
-    pub fn forces(&mut self, bonds: &SlotBonds, velocities: &[Vec3]) -> &[Vec3] {
+    pub fn forces(&mut self, bonds: &impl BondRows, velocities: &[Vec3]) -> &[Vec3] {
         let Self { conductances, momentum, .. } = self;
         momentum.resize(velocities.len(), Vec3::ZERO);
         apply_laplacian(&Conducting { bonds, conductances }, |_| 0.0, velocities, momentum);
@@ -93,7 +102,7 @@ impl SphViscosity {
     }
 }
 
-impl Damping for SphDamping<'_> {
+impl<B: BondRows> Damping for SphDamping<'_, B> {
     fn solve(
         &mut self,
         mass: &[Real],
@@ -107,7 +116,7 @@ impl Damping for SphDamping<'_> {
         inverse_mass.clear();
         inverse_mass.extend(mass.iter().map(|m| Vec3::splat(1.0 / m)));
         free(inverse_mass);
-        let rows = Conducting { bonds: self.bonds, conductances };
+        let rows = Conducting { bonds: &self.bonds, conductances };
         let apply = |v: &[Vec3], out: &mut [Vec3]| {
             apply_laplacian(&rows, |i| mass[i] / duration, v, out);
             out.par_iter_mut().with_min_len(512).for_each(|out| *out *= duration);
@@ -116,6 +125,6 @@ impl Damping for SphDamping<'_> {
     }
 
     fn forces(&mut self, velocities: &[Vec3]) -> &[Vec3] {
-        self.viscosity.forces(self.bonds, velocities)
+        self.viscosity.forces(&self.bonds, velocities)
     }
 }

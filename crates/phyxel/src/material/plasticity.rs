@@ -7,8 +7,8 @@
 //! Departs from the papers: their ν is per step, which makes the material depend on the time step
 //! ([`FlowRule::PerStep`]); the exponential also cannot exceed 1.
 
-use super::{Parameter, Varying};
-use crate::math::{Real, Vec3};
+use super::{Lame, Law, Parameter, Varying};
+use crate::math::{Mat3, Real, Svd, Vec3, svd};
 use crate::particles::StateVisitor;
 
 /// The plastic part of a material, as a user describes it.
@@ -197,6 +197,63 @@ impl Yielding {
     }
 }
 
+/// How matter answers a deformation gradient within a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Answered {
+    /// F = U diag(s) Vᵀ before anything flowed.
+    pub svd: Svd,
+    /// Principal stress of the elastic stretches. [Pa]
+    pub stress: Vec3,
+    /// What flowed, if anything did.
+    pub flow: Option<Flowed>,
+}
+
+/// What flowed of a deformation gradient within a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Flowed {
+    /// f_p, the plastic part of the stretches. [1]
+    pub plastic: Vec3,
+    /// s/f_p, what is left of them. [1]
+    pub elastic: Vec3,
+    /// γ
+    pub fraction: Real,
+    /// What is added to α. [Pa]
+    pub hardening: Real,
+    /// What is added to the equivalent plastic strain. [1]
+    pub strain: Real,
+    /// Energy taken. [J/m³]
+    pub work: Real,
+}
+
+impl Yielding {
+    /// Stress and flow of matter with deformation gradient F within a step. [Jones2014] Eqs. 4, 6, 7.
+    #[inline]
+    pub fn answer(&self, (law, lame): (Law, Lame), f: Mat3, accumulated: Real, time_step: Real) -> Answered {
+        let svd = svd(f);
+        let sigma = svd.sigma;
+        let stress = law.principal_stress(lame, sigma);
+        let magnitude = self.measure.of(stress);
+        let fraction = self.fraction(magnitude, accumulated, time_step);
+        // inverted matter never flows
+        if fraction == 0.0 || sigma.z <= 0.0 {
+            return Answered { svd, stress, flow: None };
+        }
+        let log_plastic = log_plastic_stretch(sigma, fraction);
+        let plastic = log_plastic.map(Real::exp);
+        let elastic = sigma / plastic;
+        let after = law.principal_stress(lame, elastic);
+        let flow = Flowed {
+            plastic,
+            elastic,
+            fraction,
+            hardening: (magnitude - self.measure.of(after)).max(0.0),
+            strain: (2.0 / 3.0 * log_plastic.length_squared()).sqrt(),
+            work: law.principal_energy(lame, sigma) - law.principal_energy(lame, elastic),
+        };
+        Answered { svd, stress: after, flow: Some(flow) }
+    }
+}
+
 /// ln f_p: the plastic part of principal stretches. det f_p = 1, and s/f_p has (1 − γ) of the deviatoric log strain of s.
 #[inline]
 pub fn log_plastic_stretch(stretch: Vec3, fraction: Real) -> Vec3 {
@@ -207,7 +264,6 @@ pub fn log_plastic_stretch(stretch: Vec3, fraction: Real) -> Vec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::material::{Lame, Law};
     use crate::math::{Random, vec3};
 
     fn yielding(yield_stress: Real, flow_rate: Real) -> Yielding {

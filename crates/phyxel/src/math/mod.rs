@@ -32,6 +32,12 @@ pub fn outer(a: Vec3, b: Vec3) -> Mat3 {
     Mat3::from_cols(a * b.x, a * b.y, a * b.z)
 }
 
+/// M diag(s)
+#[inline(always)]
+pub fn scaled_columns(m: Mat3, s: Vec3) -> Mat3 {
+    Mat3::from_cols(m.x_axis * s.x, m.y_axis * s.y, m.z_axis * s.z)
+}
+
 /// (M + Mᵀ) / 2
 #[inline]
 pub fn symmetric_part(m: Mat3) -> Mat3 {

@@ -34,9 +34,9 @@ pub const CATALOGUE: &[Entry] = &[
         key: "incremental",
         paper: "Gerszewski et al. 2009, A Point-Based Method for Animating Elastoplastic Solids",
         about: "large plastic flow without a rest shape",
-        laws: &[],
-        plasticity: false,
-        default_factory: None,
+        laws: &[Law::Corotated, Law::StVenantKirchhoff, Law::NeoHookean, Law::SquaredStretch],
+        plasticity: true,
+        default_factory: Some(|| Box::new(super::incremental::Params::default())),
     },
     Entry {
         key: "embedded",

@@ -4,7 +4,9 @@ mod catalogue;
 mod context;
 pub mod embedded;
 mod explicit;
+pub mod incremental;
 pub mod reference;
+mod strays;
 
 pub use catalogue::{CATALOGUE, Entry};
 pub use context::{StepContext, StepError, StepReport, Timings};

@@ -87,6 +87,33 @@ impl BondRows for WeightedBonds<'_> {
     }
 }
 
+/// Symmetric lists with one weight per bond: w_ij = w_ji.
+#[derive(Clone, Copy, Debug)]
+pub struct EvenBonds<'a> {
+    /// j is in row i whenever i is in row j.
+    pub neighbors: &'a Neighbors,
+    /// w_ij
+    pub weights: &'a [f32],
+}
+
+impl BondRows for EvenBonds<'_> {
+    fn n_rows(&self) -> usize {
+        self.neighbors.n_rows()
+    }
+
+    #[inline(always)]
+    fn own(&self, i: usize) -> impl Iterator<Item = (usize, usize, Real)> {
+        let range = self.neighbors.range(i);
+        let row = range.clone().zip(&self.neighbors.indices()[range.clone()]).zip(&self.weights[range]);
+        row.map(|((bond, &j), &weight)| (bond, j as usize, Real::from(weight)))
+    }
+
+    #[inline(always)]
+    fn incoming(&self, i: usize) -> impl Iterator<Item = (usize, usize, Real)> {
+        self.own(i)
+    }
+}
+
 /// Rows that one task takes at least: less costs more to hand out than to compute.
 const MIN_ROWS: usize = 128;
 

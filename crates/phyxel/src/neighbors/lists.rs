@@ -19,6 +19,8 @@ pub struct Reverse {
 }
 
 const ROWS_PER_TASK: usize = 1024;
+/// Rows that are changed by one task.
+const ROWS_AT_ONCE: usize = 256;
 
 impl Neighbors {
     /// Builds all rows in parallel; `fill` pushes the ascending neighbours of a row into an empty buffer.
@@ -78,6 +80,28 @@ impl Neighbors {
     /// All neighbour indices, row after row.
     pub fn indices(&self) -> &[u32] {
         &self.indices
+    }
+
+    /// The rows of a per-bond array and of a per-row array, to be changed in parallel: (i, its bonds, its own).
+    pub fn par_rows_mut<'a, T: Send, U: Send>(
+        &'a self,
+        bonds: &'a mut [T],
+        each: &'a mut [U],
+    ) -> impl ParallelIterator<Item = (usize, &'a mut [T], &'a mut U)> {
+        let (n, mut rest, mut parts) = (self.n_rows(), bonds, Vec::new());
+        for (first, own) in (0..n).step_by(ROWS_AT_ONCE).zip(each.chunks_mut(ROWS_AT_ONCE)) {
+            let end = (first + ROWS_AT_ONCE).min(n);
+            let (part, others) = rest.split_at_mut((self.offsets[end] - self.offsets[first]) as usize);
+            parts.push((first, part, own));
+            rest = others;
+        }
+        parts.into_par_iter().flat_map_iter(move |(first, mut part, own)| {
+            own.iter_mut().enumerate().map(move |(k, own)| {
+                let (row, others) = std::mem::take(&mut part).split_at_mut(self.range(first + k).len());
+                part = others;
+                (first + k, row, own)
+            })
+        })
     }
 
     /// The bond i → j, if there is one.

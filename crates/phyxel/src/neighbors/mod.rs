@@ -31,6 +31,22 @@ pub trait BondRows: Sync {
     fn incoming(&self, i: usize) -> impl Iterator<Item = (usize, usize, Real)>;
 }
 
+impl<B: BondRows> BondRows for &B {
+    fn n_rows(&self) -> usize {
+        (*self).n_rows()
+    }
+
+    #[inline(always)]
+    fn own(&self, i: usize) -> impl Iterator<Item = (usize, usize, Real)> {
+        (*self).own(i)
+    }
+
+    #[inline(always)]
+    fn incoming(&self, i: usize) -> impl Iterator<Item = (usize, usize, Real)> {
+        (*self).incoming(i)
+    }
+}
+
 /// The points of a search. Points with different keys do not see each other (bodies in rest space).
 #[derive(Clone, Copy, Debug)]
 pub struct Points<'a> {

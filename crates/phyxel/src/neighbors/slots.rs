@@ -231,7 +231,7 @@ impl SlotBonds {
 }
 
 /// Weighted by the bonds' own weights.
-impl BondRows for &SlotBonds {
+impl BondRows for SlotBonds {
     fn n_rows(&self) -> usize {
         self.counts.len()
     }

@@ -5,6 +5,7 @@ use crate::kernels;
 use crate::material::von_mises;
 use crate::math::{Mat3, Real, max_over, sum_over, svd, symmetric_eigen, trace};
 use crate::methods::ColumnInfo;
+use crate::methods::strays::strays;
 use crate::neighbors::Grid;
 use crate::particles::Particles;
 use rayon::prelude::*;
@@ -44,7 +45,7 @@ impl Embedded {
             "plastic_stretch" => &|i| svd(self.plastic_gradient[i]).sigma.x,
             "plastic_strain" => &|i| self.plastic_strain[i],
             "hardening" => &|i| self.hardening[i],
-            "stray" => return Some(self.strays(particles)),
+            "stray" => return Some(strays(particles)),
             "embedded_position" => {
                 return Some(self.embedded_position.iter().flat_map(|e| e.to_array()).collect());
             }
@@ -93,7 +94,7 @@ impl Embedded {
         let t = &self.tallies;
         vec![
             ("degenerate", self.n_degenerate() as Real),
-            ("strays", self.n_strays(particles)),
+            ("strays", strays(particles).into_iter().sum()),
             ("splits", t.n_splits as Real),
             ("merges", t.n_merges as Real),
             ("limited_speeds", t.n_limited as Real),

@@ -1,9 +1,10 @@
 //! Deformation, plastic flow and forces: the passes over bonds of a step.
 
 use super::{Basis, BodyFacts, Embedded, Flow, MassRule, MatterColumns, WorldBonds};
-use crate::material::{FlowRule, Lame, log_plastic_stretch};
+use crate::material::{FlowRule, Lame};
 use crate::math::{
-    CHUNK, Mat3, Real, Svd, Vec3, cofactor, double_dot, max_over, outer, sum_over, svd, symmetric_eigen, trace,
+    CHUNK, Mat3, Real, Svd, Vec3, cofactor, double_dot, max_over, outer, scaled_columns, sum_over,
+    symmetric_eigen, trace,
 };
 use crate::methods::StepContext;
 use crate::mls::{Answer, fit_row, gather_answers};
@@ -42,34 +43,20 @@ impl Response<'_> {
         let Some((time_step, yielding)) = flowing.filter(|f| f.1.flow_rate > 0.0) else {
             return (law.first_piola(lame, f), Flow::NONE);
         };
-        let Svd { u, sigma, v } = svd(f);
-        let stress = law.principal_stress(lame, sigma);
-        let magnitude = measure.of(stress);
-        let fraction = yielding.fraction(magnitude, self.hardening[i], time_step);
-        // inverted matter never flows
-        if fraction == 0.0 || sigma.z <= 0.0 {
+        let answer = yielding.answer((law, lame), f, self.hardening[i], time_step);
+        let (Svd { u, v, .. }, stress) = (answer.svd, answer.stress);
+        let Some(flowed) = answer.flow else {
             return (scaled_columns(u, stress) * v.transpose(), Flow::NONE);
-        }
-        let log_plastic = log_plastic_stretch(sigma, fraction);
-        let plastic = log_plastic.map(Real::exp);
-        let elastic = sigma / plastic;
-        let after = law.principal_stress(lame, elastic);
-        let energy = |stretch: Vec3| law.principal_energy(lame, stretch);
-        let flow = Flow {
-            plastic: scaled_columns(v, plastic) * v.transpose(),
-            fraction,
-            hardening: (magnitude - measure.of(after)).max(0.0),
-            strain: (2.0 / 3.0 * log_plastic.length_squared()).sqrt(),
-            work: volume * (energy(sigma) - energy(elastic)),
         };
-        (scaled_columns(u, after / plastic) * v.transpose(), flow)
+        let flow = Flow {
+            plastic: scaled_columns(v, flowed.plastic) * v.transpose(),
+            fraction: flowed.fraction,
+            hardening: flowed.hardening,
+            strain: flowed.strain,
+            work: volume * flowed.work,
+        };
+        (scaled_columns(u, stress / flowed.plastic) * v.transpose(), flow)
     }
-}
-
-/// M diag(s)
-#[inline(always)]
-fn scaled_columns(m: Mat3, s: Vec3) -> Mat3 {
-    Mat3::from_cols(m.x_axis * s.x, m.y_axis * s.y, m.z_axis * s.z)
 }
 
 impl Embedded {

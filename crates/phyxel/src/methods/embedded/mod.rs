@@ -34,7 +34,7 @@ use crate::linear::Solved;
 use crate::material::{LameParameter, Law, Parameter, PlasticParameter, YieldMeasure};
 use crate::math::{Mat3, Real, Vec3, sum_over};
 use crate::mls::{Answer, BondGeometry, Laplacian};
-use crate::neighbors::SlotBonds;
+use crate::neighbors::{BondRows, SLOTS, SlotBonds};
 use crate::particles::{Carry, PARTICLES, Particles, StateData, StateItem, StateVisitor};
 
 /// Name of the set of bonds, in checkpoints.
@@ -359,7 +359,10 @@ impl Embedded {
                 explicit::damp(&mut damping, velocity, mass, ctx, duration)
             }
             ViscosityModel::Sph => {
-                self.sph.prepare(&self.bonds, &self.support_radius, volume, &self.matter.viscosity);
+                let Self { sph, bonds, support_radius, matter, .. } = self;
+                let distance = |bond: usize, _, _| bonds.vector(bond).length();
+                let n_slots = bonds.n_rows() * SLOTS;
+                sph.prepare(bonds, n_slots, distance, support_radius, volume, &matter.viscosity);
                 explicit::damp(&mut self.sph.on(&self.bonds), velocity, mass, ctx, duration)
             }
         };
@@ -389,8 +392,11 @@ impl Embedded {
                     self.viscous.forces(&bonds, velocity)
                 }
                 ViscosityModel::Sph => {
-                    self.sph.prepare(&self.bonds, &self.support_radius, volume, &self.matter.viscosity);
-                    self.sph.forces(&self.bonds, velocity)
+                    let Self { sph, bonds, support_radius, matter, .. } = &mut *self;
+                    let distance = |bond: usize, _, _| bonds.vector(bond).length();
+                    let n_slots = bonds.n_rows() * SLOTS;
+                    sph.prepare(bonds, n_slots, distance, support_radius, volume, &matter.viscosity);
+                    sph.forces(bonds, velocity)
                 }
             };
             for i in 0..mass.len() {

@@ -1,7 +1,7 @@
 //! A net for particles that are shot off: no particle is much faster than its neighbours.
 
 use super::Embedded;
-use crate::math::{Real, Vec3, max_over, sum_over};
+use crate::math::{Real, Vec3, max_over};
 use crate::methods::StepContext;
 use crate::particles::Particles;
 use rayon::prelude::*;
@@ -59,33 +59,5 @@ impl Embedded {
                 }
             }
         });
-    }
-
-    /// Fewer than this many particles nearby make a stray.
-    const COMPANY: usize = 4;
-    /// How far company is looked for. [spacings]
-    const NEARBY: Real = 2.0;
-
-    /// 1 for particles that have lost touch with the matter, 0 for others.
-    pub(super) fn strays(&self, particles: &Particles) -> Vec<Real> {
-        let x = &particles.position;
-        let largest = max_over(x.len(), |i| 2.0 * Self::NEARBY * particles.radius[i]).map_or(1.0, |m| m.0);
-        let grid = crate::neighbors::Grid::new(x, 0.5 * largest);
-        let is_stray = |i: usize| {
-            let reach = 2.0 * Self::NEARBY * particles.radius[i];
-            let mut company = 0;
-            grid.visit_ball(x[i], reach, |j| {
-                let near = x[i].distance_squared(x[j as usize]) < reach * reach;
-                company += usize::from(j as usize != i && near);
-            });
-            if company < Self::COMPANY { 1.0 } else { 0.0 }
-        };
-        (0..x.len()).into_par_iter().map(is_stray).collect()
-    }
-
-    /// Strays at this moment.
-    pub(super) fn n_strays(&self, particles: &Particles) -> Real {
-        let strays = self.strays(particles);
-        sum_over(strays.len(), |i| strays[i])
     }
 }

@@ -1,0 +1,284 @@
+//! Deformation, flow and forces: the passes over bonds of a step.
+//!
+//! A step's motion is fitted by dF_i = (Σ_j w_ij y_ij x_ijᵀ) C_i⁻¹, C_i = Σ_j w_ij x_ij x_ijᵀ. The elastic energy
+//! Σ_i V_i Ψ(F_i) changes with a motion as V_i τ_i : δL_i, so its exact forces are f_i = Σ_j w_ij (M_i + M_j) x_ij with
+//! M_i = V_i τ_i C_i⁻¹. What the fit cannot see of a bond is its residual r_ij: with the implied rest bond of both ends' mean
+//! deformation it would be x_ij − ½(F_i + F_j) u_ij, and it advances by r ← y_ij − ½(dF_i + dF_j)(x_ij − r_ij). It vanishes for
+//! all motion that is quadratic in space. Its energy ½ Σ_ij k_ij |r_ij|² over pairs, k_ij = w_ij (c_i + c_j), adds k_ij r_ij to f_i and
+//! S_i = −½ Σ_j k_ij r_ij (x_ij − r_ij)ᵀ to V_i τ_i. Both ends compute the same numbers with the opposite sign: momentum is kept.
+//!   x_ij, y_ij bonds before and after the step [m]   τ Kirchhoff stress [Pa]   w_ij weight [1]   c_i stiffness [N/m]
+
+use super::lists::bond_support;
+use super::{ForceForm, History, Incremental, Increment};
+use crate::kernels::cosine_weight;
+use crate::material::Answered;
+use crate::math::{
+    Mat3, Real, Svd, Vec3, cofactor, max_over, outer, scaled_columns, sum_over, symmetric_eigen, trace,
+};
+use crate::particles::Particles;
+use rayon::prelude::*;
+
+/// Fewer neighbours than this tell nothing of a deformation. [Gerszewski2009] Sec. 3.2.
+const MIN_NEIGHBORS: usize = 6;
+/// A neighbourhood flatter than this (smallest over largest eigenvalue of C) is degenerate.
+const FLATNESS: Real = 1e-3;
+/// Where 27 det C/(tr C)³ is larger than this, C is far from flat and needs no eigenvalues.
+const ROUND: Real = 0.05;
+/// Elastic stretches stay in this range where matter flows.
+const STRETCHES: (Real, Real) = (0.1, 10.0);
+/// Volume ratios beyond which volume is relaxed, if asked for.
+const LARGE_VOLUME_RATIO: Real = 1.5;
+/// A residual is never longer than this share of its bond.
+const LONGEST_RESIDUAL: Real = 0.5;
+/// Rows that one task takes at least.
+const MIN_ROWS: usize = 128;
+
+/// C⁻¹, or 0 where a neighbourhood is degenerate.
+pub(super) fn inverse_moment(moment: Mat3, n_active: usize) -> Mat3 {
+    let (det, size) = (moment.determinant(), trace(moment));
+    let is_round = 27.0 * det > ROUND * size * size * size;
+    let is_flat = || {
+        let values = symmetric_eigen(moment).0;
+        !(values.z > FLATNESS * values.x)
+    };
+    if n_active < MIN_NEIGHBORS || (!is_round && is_flat()) {
+        return Mat3::ZERO;
+    }
+    cofactor(moment) * (1.0 / det)
+}
+
+/// What a row of bonds adds up to.
+pub(super) struct RowSums {
+    moment: Mat3,
+    /// S_i [J]
+    spare: Mat3,
+    n_active: usize,
+}
+
+impl Incremental {
+    /// Weights of row i at the present positions, and their sums.
+    #[inline(always)]
+    pub(super) fn weigh_row(&self, x: &[Vec3], i: usize, weights: &mut [f32]) -> RowSums {
+        let (mut moment, mut spare, mut n_active) = (Mat3::ZERO, Mat3::ZERO, 0);
+        let row = self.neighbors.row(i).iter().zip(&self.residual[self.neighbors.range(i)]);
+        for ((&j, &r), weight) in row.zip(weights) {
+            let j = j as usize;
+            let bond = x[j] - x[i];
+            let h = bond_support(&self.support, i, j);
+            *weight = cosine_weight(bond.length_squared() / (h * h)) as f32;
+            let w = Real::from(*weight);
+            n_active += usize::from(w > 0.0);
+            moment += outer(bond * w, bond);
+            let stiffness = w * (self.stiffness[i] + self.stiffness[j]);
+            spare -= outer(r * (0.5 * stiffness), bond - r);
+        }
+        RowSums { moment, spare, n_active }
+    }
+
+    /// Weights and moments of the present shape, flow and stress: what forces are gathered from. In no time nothing flows.
+    pub(super) fn respond_from_steps(&mut self, particles: &Particles, time_step: Real) {
+        let x = &particles.position;
+        let mut weights = std::mem::take(&mut self.weights);
+        let mut responses = std::mem::take(&mut self.responses);
+        responses.resize(x.len(), Default::default());
+        let this = &*self;
+        this.neighbors.par_rows_mut(&mut weights, &mut responses).for_each(|(i, row, response)| {
+            let sums = this.weigh_row(x, i, row);
+            *response = this.response(particles, i, sums, time_step);
+        });
+        (self.weights, self.responses) = (weights, responses);
+    }
+
+    fn response(
+        &self,
+        particles: &Particles,
+        i: usize,
+        sums: RowSums,
+        time_step: Real,
+    ) -> super::Response {
+        let inverse = inverse_moment(sums.moment, sums.n_active);
+        let body = &self.bodies[particles.body[i] as usize];
+        let (lame, f) = (self.lame.at(i), self.gradient[i]);
+        let yielding = self.plasticity.at(i, body.measure, self.params.flow_rule);
+        let Answered { svd: Svd { u, sigma, v }, stress, flow } =
+            yielding.answer((body.law, lame), f, self.hardening[i], time_step);
+        let volume = particles.volume[i];
+        let mut left = flow.map_or(sigma, |flow| flow.elastic);
+        if self.params.volume_relaxation > 0.0 {
+            let ratio = left.element_product();
+            if !(1.0 / LARGE_VOLUME_RATIO..=LARGE_VOLUME_RATIO).contains(&ratio) && ratio > 0.0 {
+                left *= ratio.powf(-self.params.volume_relaxation * time_step / 3.0);
+            }
+        }
+        let is_changed = left != sigma;
+        if is_changed {
+            left = left.clamp(Vec3::splat(STRETCHES.0), Vec3::splat(STRETCHES.1));
+        }
+        let tension = match (self.params.force_form, self.params.history) {
+            // P of the additive strain I + ε is linear in ε, and is taken for τ
+            (ForceForm::Corrected, History::Additive) => scaled_columns(u, stress) * v.transpose(),
+            (ForceForm::Corrected, _) => scaled_columns(u, stress * left) * u.transpose(),
+            (ForceForm::Kernel, _) => self.kernel_stress(u, stress, left, v),
+        };
+        super::Response {
+            carrier: match self.params.force_form {
+                ForceForm::Corrected => (tension * volume + sums.spare) * inverse,
+                ForceForm::Kernel => tension * volume,
+            },
+            inverse_moment: inverse,
+            gradient: if is_changed { scaled_columns(u, left) * v.transpose() } else { f },
+            fraction: flow.map_or(0.0, |flow| flow.fraction),
+            hardening: flow.map_or(0.0, |flow| flow.hardening),
+            strain: flow.map_or(0.0, |flow| flow.strain),
+            work: volume * flow.map_or(0.0, |flow| flow.work),
+        }
+    }
+
+    /// What flowed stays. Returns how many particles did.
+    pub(super) fn keep_flow(&mut self) -> usize {
+        if self.has_stored_rest() {
+            self.deform_rest();
+        }
+        let Self { responses, gradient, hardening, plastic_strain, plastic_work, flow_fraction, .. } = self;
+        let state = gradient.par_iter_mut().zip(hardening.par_iter_mut()).zip(flow_fraction.par_iter_mut());
+        let state = state.zip(plastic_strain.par_iter_mut()).zip(plastic_work.par_iter_mut());
+        state.zip(responses.par_iter()).with_min_len(512).for_each(
+            |(((((gradient, hardening), fraction), strain), work), response)| {
+                *gradient = response.gradient;
+                *hardening += response.hardening;
+                *fraction = response.fraction;
+                *strain += response.strain;
+                *work += response.work;
+            },
+        );
+        sum_over(self.responses.len(), |i| usize::from(self.responses[i].fraction > 0.0))
+    }
+
+    /// f_i = Σ_j w_ij (M_i + M_j) x_ij + k_ij r_ij
+    pub(super) fn gather(&mut self, x: &[Vec3]) {
+        let mut force = std::mem::take(&mut self.force);
+        force.resize(x.len(), Vec3::ZERO);
+        let this = &*self;
+        force.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(i, force)| {
+            let range = this.neighbors.range(i);
+            let row = this.neighbors.row(i).iter().zip(&this.weights[range.clone()]);
+            let own = this.carriers[i];
+            let mut sum = Vec3::ZERO;
+            for ((&j, &w), &r) in row.zip(&this.residual[range]) {
+                let j = j as usize;
+                let stiffness = this.stiffness[i] + this.stiffness[j];
+                let pair = (own + this.carriers[j]) * (x[j] - x[i]) + r * stiffness;
+                sum += pair * Real::from(w);
+            }
+            *force = sum;
+        });
+        self.force = force;
+    }
+
+    /// F ← dF F for the motion from the positions that F belongs to, with the weights there, to `y`; residuals advance with it.
+    pub(super) fn compose(&mut self, y: &[Vec3]) {
+        let mut before = std::mem::take(&mut self.before);
+        self.compose_motion(&before, y);
+        before.copy_from_slice(y);
+        self.before = before;
+    }
+
+    fn compose_motion(&mut self, x: &[Vec3], y: &[Vec3]) {
+        let mut increments = std::mem::take(&mut self.increments);
+        increments.resize(x.len(), Increment::default());
+        let this = &*self;
+        increments.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(i, increment)| {
+            let inverse = this.responses[i].inverse_moment;
+            *increment = Increment::default();
+            if inverse == Mat3::ZERO {
+                return;
+            }
+            let row = this.neighbors.row(i).iter().zip(&this.weights[this.neighbors.range(i)]);
+            let mut product = Mat3::ZERO;
+            for (&j, &w) in row {
+                let j = j as usize;
+                product += outer((y[j] - y[i]) * Real::from(w), x[j] - x[i]);
+            }
+            *increment = Increment { gradient: product * inverse, share: 1.0 };
+        });
+        self.increments = increments;
+        let Self { gradient, increments, params, .. } = self;
+        let kept: usize = gradient
+            .par_iter_mut()
+            .zip(increments.par_iter())
+            .with_min_len(512)
+            .map(|(f, increment)| {
+                let next = match params.history {
+                    History::Additive => {
+                        let d = increment.gradient;
+                        *f + (d.transpose() * d - Mat3::IDENTITY) * 0.5
+                    }
+                    _ => increment.gradient * *f,
+                };
+                let is_sound = increment.share > 0.0
+                    && next.is_finite()
+                    && (params.history == History::Additive || next.determinant() > 0.0);
+                if is_sound {
+                    *f = next;
+                }
+                usize::from(!is_sound)
+            })
+            .sum();
+        self.tallies.n_kept += kept as u64;
+        if self.params.stabilization > 0.0 && self.params.force_form == ForceForm::Corrected {
+            self.advance_residuals(x, y);
+        }
+    }
+
+    fn advance_residuals(&mut self, x: &[Vec3], y: &[Vec3]) {
+        let mut residual = std::mem::take(&mut self.residual);
+        let (increments, fraction) = (&self.increments, &self.flow_fraction);
+        let mut none = vec![(); x.len()];
+        self.neighbors.par_rows_mut(&mut residual, &mut none).for_each(|(i, row, ())| {
+            for (&j, r) in self.neighbors.row(i).iter().zip(row) {
+                let j = j as usize;
+                let (a, b) = (&increments[i], &increments[j]);
+                let share = a.share + b.share;
+                if share == 0.0 {
+                    *r = Vec3::ZERO;
+                    continue;
+                }
+                let motion = (a.gradient * a.share + b.gradient * b.share) * (1.0 / share);
+                let bond = y[j] - y[i];
+                let left = 1.0 - 0.5 * (fraction[i] + fraction[j]);
+                let next = (bond - motion * (x[j] - x[i] - *r)) * left;
+                let longest = LONGEST_RESIDUAL * LONGEST_RESIDUAL * bond.length_squared();
+                let squared = next.length_squared();
+                *r = if squared > longest { next * (longest / squared).sqrt() } else { next };
+            }
+        });
+        self.residual = residual;
+    }
+
+    /// Σ_i V_i Ψ(F_i) and the energy of the residuals. [J]
+    pub(super) fn elastic_energy(&self, particles: &Particles) -> Real {
+        let x = &particles.position;
+        sum_over(x.len(), |i| {
+            let law = self.bodies[particles.body[i] as usize].law;
+            let row = self.neighbors.row(i).iter().zip(&self.residual[self.neighbors.range(i)]);
+            let residual: Real = row
+                .map(|(&j, r)| {
+                    let h = bond_support(&self.support, i, j as usize);
+                    let w = cosine_weight(x[i].distance_squared(x[j as usize]) / (h * h));
+                    w * (self.stiffness[i] + self.stiffness[j as usize]) * r.length_squared()
+                })
+                .sum();
+            particles.volume[i] * law.energy_density(self.lame.at(i), self.gradient[i]) + 0.25 * residual
+        })
+    }
+
+    /// Particles whose neighbourhoods tell nothing of their deformation.
+    pub(super) fn n_degenerate(&self) -> usize {
+        self.responses.iter().filter(|r| r.inverse_moment == Mat3::ZERO).count()
+    }
+
+    /// Largest plastic strain so far.
+    pub(super) fn largest_plastic_strain(&self) -> Real {
+        max_over(self.plastic_strain.len(), |i| self.plastic_strain[i]).map_or(0.0, |m| m.0)
+    }
+}

@@ -1,0 +1,374 @@
+//! The incremental method: large plastic flow without a rest shape.
+//! [Gerszewski2009] A Point-Based Method for Animating Elastoplastic Solids.
+//!
+//! Every particle keeps one matrix, the elastic part of its deformation gradient. Each step, the motion of its neighbours in
+//! world space is fitted by dF, and F ← dF F; plastic flow takes its part of F. There is no rest shape that could tangle or wear
+//! out; the price is that errors of F add up.
+//!
+//! Departures, each with the paper's behaviour one setting away ([`Params`]): forces by the gradient of the same fit
+//! (`force_form`), with P̂ in place of ŝP̂; a penalty on motion that the fit cannot see, remembered per bond while it lasts
+//! (`stabilization`); flow rates per second; viscosity from the rate of strain, implicit; neighbour lists with a skin.
+
+mod deformation;
+mod kernel_form;
+mod lists;
+mod params;
+mod prepare;
+mod stored_rest;
+#[cfg(test)]
+mod tests;
+
+pub use params::{ForceForm, History, Integrator, Params, StressForm, ViscosityModel};
+
+use super::strays::strays;
+use super::{
+    Change, ColumnInfo, Energies, Method, StepContext, StepError, StepReport, TimeStepLimit, explicit,
+};
+use crate::forces::{SphPressure, SphViscosity, StrainRateDamping, Viscosity, ViscousBonds};
+use crate::linear::Solved;
+use crate::material::{LameParameter, Law, Parameter, PlasticParameter, YieldMeasure, von_mises};
+use crate::math::{Mat3, Real, Vec3, sum_over, svd, trace};
+use crate::mls::EvenBonds;
+use crate::neighbors::Neighbors;
+use crate::particles::{Carry, PARTICLES, Particles, StateData, StateItem, StateVisitor};
+use rayon::prelude::*;
+
+/// Name of the set of bonds, in checkpoints.
+const BONDS: &str = "bonds";
+/// Volume ratios are not taken smaller than this where something is divided by them.
+const LEAST_VOLUME_RATIO: Real = 0.1;
+
+/// The method's state, what is derived from it, and scratch.
+#[derive(Debug)]
+pub struct Incremental {
+    params: Params,
+    lame: LameParameter,
+    youngs_modulus: Parameter,
+    viscosity: Parameter,
+    plasticity: PlasticParameter,
+    /// By the bodies' index in the world.
+    bodies: Vec<BodyFacts>,
+    /// Support where neighbours are not crowded. [m]
+    full_support: Vec<Real>,
+    // state
+    /// F, the elastic part.
+    gradient: Vec<Mat3>,
+    /// α [Pa]
+    hardening: Vec<Real>,
+    /// Accumulated equivalent plastic strain. [1]
+    plastic_strain: Vec<Real>,
+    /// Energy that flow has taken. [J]
+    plastic_work: Vec<Real>,
+    /// γ of the last step: what residuals forget in the next.
+    flow_fraction: Vec<Real>,
+    /// Elastic forces: what the next kick begins with. [N]
+    force: Vec<Vec3>,
+    /// Where neighbours were last looked for; with a stored rest shape, that shape. [m]
+    listed_position: Vec<Vec3>,
+    /// r_ij, by bond. [m]
+    residual: Vec<Vec3>,
+    /// Deformation of the stored rest bonds by flow; empty where there are none.
+    plastic_gradient: Vec<Mat3>,
+    tallies: Tallies,
+    // derived from the positions of the last search
+    neighbors: Neighbors,
+    support: Vec<Real>,
+    /// c_i [N/m]
+    stiffness: Vec<Real>,
+    /// Low percentile of the time that sound takes through neighbourhoods. [s]
+    time_scale: Real,
+    // of the present shape
+    weights: Vec<f32>,
+    responses: Vec<Response>,
+    carriers: Vec<Mat3>,
+    increments: Vec<Increment>,
+    /// Positions that F belongs to. [m]
+    before: Vec<Vec3>,
+    viscous: Viscosity,
+    sph: SphViscosity,
+    pressure: SphPressure,
+    rest: RestFacts,
+}
+
+/// What is known of a body.
+#[derive(Clone, Copy, Debug)]
+struct BodyFacts {
+    law: Law,
+    measure: YieldMeasure,
+    n_particles: usize,
+}
+
+/// What was found at the start.
+#[derive(Clone, Copy, Debug, Default)]
+struct RestFacts {
+    /// 2/ω_max [s]
+    time_step: Real,
+    /// Particle that shakes most in the highest mode.
+    fastest: usize,
+    /// [`Incremental::time_scale`] at the start. [s]
+    time_scale: Real,
+}
+
+/// What has been counted since the start.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tallies {
+    /// Times that a particle's F was kept because its neighbours' motion made no sense.
+    n_kept: u64,
+    n_renewals: u64,
+}
+
+/// How a particle answers its deformation within a step.
+#[derive(Clone, Copy, Debug)]
+struct Response {
+    /// M_i [N/m], or V T [J] where forces have the kernel form.
+    carrier: Mat3,
+    /// C_i⁻¹ [1/m²], 0 where the neighbourhood is degenerate.
+    inverse_moment: Mat3,
+    /// Elastic part after the flow.
+    gradient: Mat3,
+    /// γ
+    fraction: Real,
+    /// What is added to α. [Pa]
+    hardening: Real,
+    /// What is added to the plastic strain. [1]
+    strain: Real,
+    /// Energy taken. [J]
+    work: Real,
+}
+
+impl Default for Response {
+    fn default() -> Self {
+        let (carrier, inverse_moment, gradient) = (Mat3::ZERO, Mat3::ZERO, Mat3::IDENTITY);
+        Self { carrier, inverse_moment, gradient, fraction: 0.0, hardening: 0.0, strain: 0.0, work: 0.0 }
+    }
+}
+
+/// A particle's fit of a step's motion.
+#[derive(Clone, Copy, Debug)]
+struct Increment {
+    /// dF
+    gradient: Mat3,
+    /// 1, or 0 where the neighbourhood is degenerate.
+    share: Real,
+}
+
+impl Default for Increment {
+    fn default() -> Self {
+        Self { gradient: Mat3::IDENTITY, share: 0.0 }
+    }
+}
+
+impl Method for Incremental {
+    /// [Gerszewski2009] Sec. 3.
+    fn step(
+        &mut self,
+        particles: &mut Particles,
+        ctx: &mut StepContext<'_>,
+    ) -> Result<StepReport, StepError> {
+        let dt = ctx.time_step;
+        let (first, last) = match self.params.integrator {
+            Integrator::Leapfrog => (0.5, 0.5),
+            Integrator::SymplecticEuler => (1.0, 0.0),
+        };
+        explicit::kick(particles, ctx, &self.force, first * dt);
+        explicit::meet_before_moving(particles, ctx);
+        let solved = self.damp(particles, ctx, dt);
+        explicit::drift(particles, ctx);
+        if !self.has_stored_rest() {
+            ctx.timings.stage("deformation", || self.compose(&particles.position)); // Eqs. 1–8
+            if self.are_lists_old(particles) {
+                ctx.timings.stage("neighbors", || self.renew_lists(particles));
+            }
+        }
+        let n_yielded = self.compute_forces(particles, ctx); // flow, Eqs. 9–13
+        ctx.fields.time += dt;
+        if last > 0.0 {
+            explicit::kick(particles, ctx, &self.force, last * dt);
+        }
+        explicit::meet_after_kick(particles, ctx);
+        Ok(StepReport {
+            iterations: solved.iterations,
+            n_unconverged: usize::from(!solved.converged),
+            n_yielded,
+        })
+    }
+
+    fn max_time_step(&self, _particles: &Particles) -> TimeStepLimit {
+        let ratio = self.time_scale / self.rest.time_scale;
+        let stable = self.rest.time_step * ratio.min(1.0);
+        TimeStepLimit {
+            value: self.params.safety * stable,
+            stable,
+            reason: if ratio < 0.95 { "elastic waves (crowded)" } else { "elastic waves" },
+            particle: Some(self.rest.fastest),
+        }
+    }
+
+    fn changed(&mut self, particles: &Particles, change: Change) {
+        match change {
+            Change::Restored => self.restore(particles),
+            Change::Moved => self.moved(particles),
+        }
+    }
+
+    fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
+        let mut item =
+            |name, unit, set, carry, data| visitor.visit(StateItem { name, unit, set, carry, data });
+        item("gradient", "1", PARTICLES, Carry::Mean, StateData::Matrices(&mut self.gradient));
+        item("hardening", "Pa", PARTICLES, Carry::Mean, StateData::Reals(&mut self.hardening));
+        item("plastic_strain", "1", PARTICLES, Carry::Mean, StateData::Reals(&mut self.plastic_strain));
+        item("plastic_work", "J", PARTICLES, Carry::Sum, StateData::Reals(&mut self.plastic_work));
+        item("flow_fraction", "1", PARTICLES, Carry::Mean, StateData::Reals(&mut self.flow_fraction));
+        item("elastic_force", "N", PARTICLES, Carry::Sum, StateData::Vectors(&mut self.force));
+        item("listed_position", "m", PARTICLES, Carry::Mean, StateData::Vectors(&mut self.listed_position));
+        if !self.plastic_gradient.is_empty() {
+            let data = StateData::Matrices(&mut self.plastic_gradient);
+            item("plastic_gradient", "1", PARTICLES, Carry::Mean, data);
+        }
+        item("residual", "m", BONDS, Carry::Copy, StateData::Vectors(&mut self.residual));
+        item("kept_gradients", "1", "", Carry::Copy, StateData::Counter(&mut self.tallies.n_kept));
+        item("list_renewals", "1", "", Carry::Copy, StateData::Counter(&mut self.tallies.n_renewals));
+    }
+
+    fn energies(&self, particles: &Particles) -> Energies {
+        Energies {
+            elastic: Some(self.elastic_energy(particles)),
+            plastic_work: sum_over(particles.len(), |i| self.plastic_work[i]),
+        }
+    }
+
+    fn current_volume(&self, particles: &Particles) -> Real {
+        sum_over(particles.len(), |i| particles.volume[i] * self.gradient[i].determinant())
+    }
+
+    fn doubts(&self, _particles: &Particles) -> Vec<String> {
+        let n = self.n_degenerate();
+        let doubt = || {
+            format!(
+                "{n} particles have too few neighbours, or neighbours in one plane or line only, and give no elastic force: thin \
+                 parts need more layers, a smaller spacing"
+            )
+        };
+        if n > 0 { vec![doubt()] } else { Vec::new() }
+    }
+
+    fn columns(&self) -> &'static [ColumnInfo] {
+        const {
+            &[
+                ColumnInfo::scalar("stress", "Pa", "von Mises equivalent of the Cauchy stress"),
+                ColumnInfo::scalar("pressure", "Pa", "minus a third of the trace of the Cauchy stress"),
+                ColumnInfo::scalar("volume_ratio", "1", "current volume over rest volume, det F"),
+                ColumnInfo::scalar("stretch", "1", "largest principal stretch that is elastic"),
+                ColumnInfo::scalar("plastic_strain", "1", "accumulated equivalent plastic strain"),
+                ColumnInfo::scalar("hardening", "Pa", "accumulated plastic stress"),
+                ColumnInfo::scalar("stray", "1", "1 where a particle has lost touch with the matter"),
+            ]
+        }
+    }
+
+    fn column(&self, name: &str, particles: &Particles) -> Option<Vec<Real>> {
+        let value: &(dyn Fn(usize) -> Real + Sync) = match name {
+            "stress" => &|i| von_mises(self.cauchy_stress(particles, i)),
+            "pressure" => &|i| -trace(self.cauchy_stress(particles, i)) / 3.0,
+            "volume_ratio" => &|i| self.gradient[i].determinant(),
+            "stretch" => &|i| svd(self.gradient[i]).sigma.x,
+            "plastic_strain" => &|i| self.plastic_strain[i],
+            "hardening" => &|i| self.hardening[i],
+            "stray" => return Some(strays(particles)),
+            _ => return None,
+        };
+        Some((0..particles.len()).into_par_iter().map(value).collect())
+    }
+
+    fn counters(&self, particles: &Particles) -> Vec<(&'static str, Real)> {
+        vec![
+            ("degenerate", self.n_degenerate() as Real),
+            ("strays", strays(particles).into_iter().sum()),
+            ("kept_gradients", self.tallies.n_kept as Real),
+            ("list_renewals", self.tallies.n_renewals as Real),
+            ("plastic_strain_max", self.largest_plastic_strain()),
+        ]
+    }
+}
+
+impl Incremental {
+    fn has_stored_rest(&self) -> bool {
+        self.params.history == History::StoredRest
+    }
+
+    /// Flow, stress and forces of the present shape. Returns how many particles flowed.
+    fn compute_forces(&mut self, particles: &Particles, ctx: &mut StepContext<'_>) -> usize {
+        let StepContext { timings, time_step, .. } = ctx;
+        timings.stage("deformation", || self.respond(particles, *time_step));
+        timings.stage("forces", || self.gather_forces(particles));
+        timings.stage("deformation", || self.keep_flow())
+    }
+
+    /// Weights, moments, stress and forces without flow and without a clock, for what is not a step.
+    fn forces_at(&mut self, particles: &Particles) {
+        self.respond(particles, 0.0);
+        self.gather_forces(particles);
+    }
+
+    fn respond(&mut self, particles: &Particles, time_step: Real) {
+        match self.has_stored_rest() {
+            true => self.respond_from_rest(particles, time_step),
+            false => self.respond_from_steps(particles, time_step),
+        }
+        self.carriers.clear();
+        self.carriers.extend(self.responses.iter().map(|r| r.carrier));
+    }
+
+    fn gather_forces(&mut self, particles: &Particles) {
+        let x = &particles.position;
+        match (self.has_stored_rest(), self.params.force_form) {
+            (true, _) => self.gather_from_rest(x.len()),
+            (_, ForceForm::Corrected) => self.gather(x),
+            (_, ForceForm::Kernel) => self.gather_by_kernel(x, &particles.volume),
+        }
+        if self.params.pressure > 0.0 {
+            let Self { pressure, neighbors, support, params, youngs_modulus, force, .. } = self;
+            let stiffness = |i: usize| params.pressure * youngs_modulus.at(i);
+            pressure.add_forces(neighbors, particles, support, stiffness, force);
+        }
+    }
+
+    /// Implicit viscosity over a duration.
+    fn damp(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>, duration: Real) -> Solved {
+        if self.viscosity.is_zero() {
+            return Solved::nothing_to_do();
+        }
+        let Self { viscous, sph, neighbors, weights, viscosity, params, support, .. } = self;
+        let Particles { position, velocity, mass, volume, .. } = particles;
+        let bonds = EvenBonds { neighbors, weights };
+        let solved = match params.viscosity_model {
+            ViscosityModel::StrainRate => {
+                let mut damping = StrainRateDamping {
+                    solver: viscous,
+                    bonds: ViscousBonds {
+                        bonds,
+                        positions: position,
+                        volumes: &|i| volume[i],
+                        viscosity,
+                        residual_share: params.stabilization,
+                    },
+                };
+                explicit::damp(&mut damping, velocity, mass, ctx, duration)
+            }
+            ViscosityModel::Sph => {
+                let distance = |_: usize, i: usize, j: usize| position[i].distance(position[j]);
+                sph.prepare(&bonds, neighbors.n_bonds(), distance, support, volume, viscosity);
+                explicit::damp(&mut sph.on(bonds), velocity, mass, ctx, duration)
+            }
+        };
+        explicit::meet_before_moving(particles, ctx);
+        solved
+    }
+
+    fn cauchy_stress(&self, particles: &Particles, i: usize) -> Mat3 {
+        let f = self.gradient[i];
+        let law = self.bodies[particles.body[i] as usize].law;
+        let ratio = f.determinant().max(LEAST_VOLUME_RATIO);
+        law.first_piola(self.lame.at(i), f) * f.transpose() * (1.0 / ratio)
+    }
+}

@@ -1,0 +1,142 @@
+//! From particles to a method that can step, and back from a checkpoint.
+
+use super::{BodyFacts, History, Incremental, Params, RestFacts, Tallies};
+use crate::forces::{SphPressure, SphViscosity, Viscosity};
+use crate::material::{LameParameter, Law};
+use crate::math::{Mat3, Real, Vec3};
+use crate::methods::explicit::{MISSED, highest_frequency};
+use crate::methods::{Matter, MethodError};
+use crate::neighbors::Neighbors;
+use crate::particles::Particles;
+
+impl Incremental {
+    pub(super) fn build(
+        params: Params,
+        particles: &mut Particles,
+        matter: &Matter,
+    ) -> Result<Self, MethodError> {
+        let n = particles.len();
+        let n_bodies = matter.bodies.iter().map(|b| b.index as usize + 1).max().unwrap_or(0);
+        let unknown = BodyFacts { law: Law::Corotated, measure: Default::default(), n_particles: 0 };
+        let mut bodies = vec![unknown; n_bodies];
+        for body in &matter.bodies {
+            bodies[body.index as usize] = BodyFacts {
+                law: body.law.unwrap_or(Law::Corotated),
+                measure: body.measure,
+                n_particles: particles.body.iter().filter(|b| **b == body.index).count(),
+            };
+        }
+        let stored_rest = params.history == History::StoredRest;
+        let mut method = Self {
+            lame: LameParameter::from_moduli(&matter.youngs_modulus, &matter.poisson_ratio, n),
+            youngs_modulus: matter.youngs_modulus.clone(),
+            viscosity: matter.viscosity.clone(),
+            plasticity: matter.plasticity.clone(),
+            bodies,
+            full_support: particles.radius.iter().map(|r| params.support * 2.0 * r).collect(),
+            gradient: vec![Mat3::IDENTITY; n],
+            hardening: vec![0.0; n],
+            plastic_strain: vec![0.0; n],
+            plastic_work: vec![0.0; n],
+            flow_fraction: vec![0.0; n],
+            force: vec![Vec3::ZERO; n],
+            listed_position: Vec::new(),
+            residual: Vec::new(),
+            plastic_gradient: if stored_rest { vec![Mat3::IDENTITY; n] } else { Vec::new() },
+            tallies: Tallies::default(),
+            neighbors: Neighbors::default(),
+            support: Vec::new(),
+            stiffness: Vec::new(),
+            time_scale: 0.0,
+            weights: Vec::new(),
+            responses: Vec::new(),
+            carriers: Vec::new(),
+            increments: Vec::new(),
+            before: Vec::new(),
+            viscous: Viscosity::default(),
+            sph: SphViscosity::default(),
+            pressure: SphPressure::default(),
+            rest: RestFacts::default(),
+            params,
+        };
+        method.renew_lists(particles);
+        method.tallies.n_renewals = 0;
+        method.forces_at(particles);
+        method.refuse_thin_bodies(particles, matter)?;
+        method.pressure.find_rest_density(&method.neighbors, particles, &method.support);
+        method.find_rest_limits(particles);
+        method.before.clone_from(&particles.position);
+        Ok(method)
+    }
+
+    fn refuse_thin_bodies(&self, particles: &Particles, matter: &Matter) -> Result<(), MethodError> {
+        for body in &matter.bodies {
+            let members = || (0..particles.len()).filter(|&i| particles.body[i] == body.index);
+            let n_degenerate =
+                members().filter(|&i| self.responses[i].inverse_moment == Mat3::ZERO).count();
+            let n_all = members().count();
+            if 2 * n_degenerate > n_all {
+                let message = format!(
+                    "body \"{}\": {n_degenerate} of {n_all} particles have too few neighbours or neighbours in one plane or \
+                     line only, and this method is for solids: choose a smaller spacing",
+                    body.name
+                );
+                return Err(MethodError { body: Some(body.index), message });
+            }
+        }
+        Ok(())
+    }
+
+    /// 2/ω_max of the undeformed bodies, by power iteration.
+    fn find_rest_limits(&mut self, particles: &mut Particles) {
+        let rest = particles.position.clone();
+        let mass = particles.mass.clone();
+        let smallest = self.full_support.iter().copied().fold(Real::INFINITY, Real::min);
+        let (highest, fastest) = highest_frequency(&rest, &mass, smallest, |x, force| {
+            particles.position.copy_from_slice(&rest);
+            self.respond(particles, 0.0);
+            if !self.has_stored_rest() {
+                self.before.clone_from(&rest);
+                self.compose(x);
+            }
+            particles.position.copy_from_slice(x);
+            self.forces_at(particles);
+            force.copy_from_slice(&self.force);
+            self.forget();
+        });
+        particles.position = rest;
+        self.rest = RestFacts {
+            time_step: 2.0 / (highest * (1.0 + MISSED)),
+            fastest,
+            time_scale: self.time_scale,
+        };
+        self.forces_at(particles);
+    }
+
+    /// Back to the undeformed state.
+    fn forget(&mut self) {
+        self.gradient.fill(Mat3::IDENTITY);
+        self.residual.fill(Vec3::ZERO);
+        self.tallies = Tallies::default();
+    }
+
+    /// Rebuilds what is derived from state that was loaded.
+    pub(super) fn restore(&mut self, particles: &Particles) {
+        self.before.clone_from(&particles.position);
+        self.find_lists(particles);
+        self.residual.resize(self.neighbors.n_bonds(), Vec3::ZERO);
+        // forces are state: those of the last step are not quite those of its rounded result
+        self.respond(particles, 0.0);
+    }
+
+    /// Particles were moved by the caller: they deform as in a step.
+    pub(super) fn moved(&mut self, particles: &Particles) {
+        if !self.has_stored_rest() {
+            self.compose(&particles.position);
+            if self.are_lists_old(particles) {
+                self.renew_lists(particles);
+            }
+        }
+        self.forces_at(particles);
+    }
+}
