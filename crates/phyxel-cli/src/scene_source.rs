@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 fn bytes_per_particle(method: &str, scene: &Scene) -> f64 {
     match method {
         "embedded" => 6000.0,
+        "incremental" => 3500.0,
         _ => {
             let support = scene.methods.reference.support_factor.unwrap_or(2.0);
             1000.0 + 60.0 * 26.0 * (support / 1.5).powi(3)

@@ -58,7 +58,7 @@ fn impossible_descriptions_are_refused() {
     let BuildError::TimeStep { limit, .. } = error else { panic!("{error}") };
     assert!(World::builder().body(block()).time_step(Some(0.99 * limit)).build().is_ok());
     let mut other = block();
-    other.method = Some("incremental".into());
+    other.method = Some("elaston".into());
     assert!(matches!(World::builder().body(other).build(), Err(BuildError::UnknownMethod { .. })));
 }
 

@@ -4,7 +4,7 @@
 
 use phyxel::material::{Law, YieldMeasure};
 use phyxel::math::{Mat3, Vec3};
-use phyxel::methods::embedded;
+use phyxel::methods::{embedded, incremental};
 
 /// A whole scene.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +58,8 @@ pub struct MethodSettings {
     pub reference: ReferenceSettings,
     /// Deformation embedding: the engine's own settings.
     pub embedded: embedded::Params,
+    /// Of the incremental method.
+    pub incremental: incremental::Params,
 }
 
 /// Settings of the reference-shape method; the scene reference says what each one does.

@@ -7,12 +7,17 @@ use phyxel::material::FlowRule;
 use phyxel::methods::embedded::{
     self, Embedding, Integrator, ListUpdate, MassRule, Resampling, ViscosityModel,
 };
+use phyxel::methods::incremental::{self, ForceForm, History, StressForm};
+
+const FLOW_RULES: [(&str, FlowRule); 2] =
+    [("per_second", FlowRule::PerSecond), ("per_step", FlowRule::PerStep)];
 
 /// Settings of all methods.
 pub(crate) fn methods(section: &Section) -> Built<MethodSettings> {
     Ok(MethodSettings {
         reference: reference(section.section("reference")?)?,
         embedded: embedded(section.section("embedded")?)?,
+        incremental: incremental(section.section("incremental")?)?,
     })
 }
 
@@ -52,11 +57,7 @@ fn embedded(section: &Section) -> Built<embedded::Params> {
             &[("fixed", MassRule::Fixed), ("running", MassRule::Running)],
         )?,
         stabilization: section.number("stabilization")?,
-        flow_rule: choice(
-            section,
-            "flow_rule",
-            &[("per_second", FlowRule::PerSecond), ("per_step", FlowRule::PerStep)],
-        )?,
+        flow_rule: choice(section, "flow_rule", &FLOW_RULES)?,
         integrator: choice(section, "integrator", &integrators)?,
         viscosity_model: choice(section, "viscosity_model", &viscosity_models)?,
         embedding: choice(section, "embedding", &embeddings)?,
@@ -88,4 +89,36 @@ fn resampling(section: &Section) -> Built<Resampling> {
         *merge = optional(section, "merge_at", Section::number)?.unwrap_or(*merge);
     }
     Ok(rule)
+}
+
+fn incremental(section: &Section) -> Built<incremental::Params> {
+    let force_forms = [("corrected", ForceForm::Corrected), ("kernel", ForceForm::Kernel)];
+    let stress_forms = [("first_piola", StressForm::FirstPiola), ("scaled", StressForm::Scaled)];
+    let histories = [
+        ("composed", History::Composed),
+        ("additive", History::Additive),
+        ("stored_rest", History::StoredRest),
+    ];
+    let integrators = [
+        ("leapfrog", incremental::Integrator::Leapfrog),
+        ("symplectic_euler", incremental::Integrator::SymplecticEuler),
+    ];
+    let viscosity_models = [
+        ("strain_rate", incremental::ViscosityModel::StrainRate),
+        ("sph", incremental::ViscosityModel::Sph),
+    ];
+    Ok(incremental::Params {
+        support: section.number("support")?,
+        neighbors: section.integer("neighbors")?,
+        force_form: choice(section, "force_form", &force_forms)?,
+        stress_form: choice(section, "stress_form", &stress_forms)?,
+        history: choice(section, "history", &histories)?,
+        stabilization: section.number("stabilization")?,
+        pressure: section.number("pressure")?,
+        volume_relaxation: section.number("volume_relaxation")?,
+        integrator: choice(section, "integrator", &integrators)?,
+        flow_rule: choice(section, "flow_rule", &FLOW_RULES)?,
+        viscosity_model: choice(section, "viscosity_model", &viscosity_models)?,
+        safety: section.number("safety")?,
+    })
 }

@@ -44,6 +44,7 @@ impl SceneFile {
         let mut builder = World::builder().gravity(scene.gravity).time_step(scene.time_step);
         builder = builder.method(reference_params(&scene.methods.reference));
         builder = builder.method(scene.methods.embedded.clone());
+        builder = builder.method(scene.methods.incremental.clone());
         if let Some(clock) = options.clock {
             builder = builder.clock(clock);
         }

@@ -24,6 +24,12 @@ pub(crate) static METHODS: Table = Table {
             "Settings of the reference-shape method of Müller et al. 2004.",
         ),
         key(
+            "incremental",
+            Kind::Table(&INCREMENTAL),
+            Presence::Default("{}"),
+            "Settings of the incremental method, Gerszewski et al. 2009.",
+        ),
+        key(
             "embedded",
             Kind::Table(&EMBEDDED),
             Presence::Default("{}"),
@@ -90,6 +96,119 @@ static REFERENCE: Table = Table {
             Kind::Quantity(SHARE),
             Presence::Default("0.6"),
             "Largest time step as a fraction of the stability limit of the explicit integration.",
+        ),
+    ]],
+    rules: &[],
+    later: &[],
+};
+
+static INCREMENTAL: Table = Table {
+    name: "methods_incremental",
+    heading: "[methods.incremental]",
+    doc: "Settings of the incremental method, Gerszewski et al. 2009. The defaults are ours; each key says what the paper has.",
+    groups: &[&[
+        key(
+            "support",
+            Kind::Quantity(quantity(
+                Dimension::NONE,
+                Range { min: Some((1.5, true)), max: Some((4.0, true)) },
+            )),
+            Presence::Default("1.8"),
+            "Support radius of a particle in spacings; the paper names none, and its kernel form is best at 2.",
+        ),
+        key(
+            "neighbors",
+            Kind::Integer(10, 200),
+            Presence::Default("30"),
+            "Neighbours that a particle has at the most: where more are inside the support, it shrinks; the paper has 30.",
+        ),
+        key(
+            "force_form",
+            Kind::Choice(&[
+                (
+                    "corrected",
+                    "by the gradient of the same fit that the deformation comes from, exact for even stress also at surfaces",
+                ),
+                ("kernel", "by the plain gradient of the cosine kernel, as in the paper, which is too soft at surfaces"),
+            ]),
+            Presence::Default("\"corrected\""),
+            "How stress becomes force.",
+        ),
+        key(
+            "stress_form",
+            Kind::Choice(&[
+                ("first_piola", "the first Piola-Kirchhoff stress"),
+                ("scaled", "multiplied by the stretch, as in the paper: softer when squeezed, stiffer when pulled"),
+            ]),
+            Presence::Default("\"first_piola\""),
+            "What the kernel form takes for stress.",
+        ),
+        key(
+            "history",
+            Kind::Choice(&[
+                ("composed", "the product of the steps' deformation gradients, which is the paper's method"),
+                ("additive", "the sum of the steps' strains, which forgets rotations, as in its Fig. 8"),
+                ("stored_rest", "the bonds of the start, deformed by the flow, as in its Fig. 8"),
+            ]),
+            Presence::Default("\"composed\""),
+            "What remembers the deformation.",
+        ),
+        key(
+            "stabilization",
+            Kind::Quantity(NON_NEGATIVE),
+            Presence::Default("0.2"),
+            "Strength, as a share of lambda + 2 mu, of the penalty on motion that a particle's deformation gradient does not \
+             see; the paper has none, which is 0. It acts in the corrected form.",
+        ),
+        key(
+            "pressure",
+            Kind::Quantity(NON_NEGATIVE),
+            Presence::Default("0"),
+            "Stiffness of SPH pressure against crowding, as a share of Young's modulus; the paper uses it in many scenes, \
+             without its numbers. It makes matter stiffer in bulk: keep it under 0.5.",
+        ),
+        key(
+            "volume_relaxation",
+            Kind::Quantity(quantity(Dimension::RATE, Range::NON_NEGATIVE)),
+            Presence::Default("0"),
+            "How quickly changes of volume beyond two thirds or three halves are forgotten; the paper mentions it without a \
+             formula.",
+        ),
+        key(
+            "integrator",
+            Kind::Choice(&[
+                ("leapfrog", "half a kick, implicit viscosity, drift, half a kick"),
+                ("symplectic_euler", "a whole kick, implicit viscosity, drift, as in the paper"),
+            ]),
+            Presence::Default("\"leapfrog\""),
+            "How positions and velocities advance.",
+        ),
+        key(
+            "flow_rule",
+            Kind::Choice(&[
+                ("per_second", "`flow_rate` is in 1/s, and the material does not depend on the time step"),
+                ("per_step", "`flow_rate` is the share that flows in one step, as in the paper"),
+            ]),
+            Presence::Default("\"per_second\""),
+            "What the flow rate of a material means.",
+        ),
+        key(
+            "viscosity_model",
+            Kind::Choice(&[
+                (
+                    "strain_rate",
+                    "the rate of strain, which is true shear viscosity and does not brake rigid motion",
+                ),
+                ("sph", "differences of velocity, as in the paper, which brakes rotation, too"),
+            ]),
+            Presence::Default("\"strain_rate\""),
+            "What viscosity acts on.",
+        ),
+        key(
+            "safety",
+            Kind::Quantity(SHARE),
+            Presence::Default("0.3"),
+            "Largest time step as a fraction of the stability limit; the paper names its time steps only.",
         ),
     ]],
     rules: &[],

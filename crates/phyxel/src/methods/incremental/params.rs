@@ -86,12 +86,12 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Self {
-            support: 2.0,
+            support: 1.8,
             neighbors: 30,
             force_form: ForceForm::Corrected,
             stress_form: StressForm::FirstPiola,
             history: History::Composed,
-            stabilization: 0.1,
+            stabilization: 0.2,
             pressure: 0.0,
             volume_relaxation: 0.0,
             integrator: Integrator::Leapfrog,
@@ -106,6 +106,7 @@ impl Params {
     /// [Gerszewski2009] to the letter, but for the sign of Eq. 10.
     pub fn paper() -> Self {
         Self {
+            support: 2.0,
             force_form: ForceForm::Kernel,
             stress_form: StressForm::Scaled,
             stabilization: 0.0,
