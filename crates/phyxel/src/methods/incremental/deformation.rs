@@ -8,12 +8,12 @@
 //! S_i = −½ Σ_j k_ij r_ij (x_ij − r_ij)ᵀ to V_i τ_i. Both ends compute the same numbers with the opposite sign: momentum is kept.
 //!   x_ij, y_ij bonds before and after the step [m]   τ Kirchhoff stress [Pa]   w_ij weight [1]   c_i stiffness [N/m]
 
-use super::lists::bond_support;
+use super::lists::bond_weight;
 use super::{ForceForm, History, Incremental, Increment};
-use crate::kernels::cosine_weight;
 use crate::material::Answered;
 use crate::math::{
-    Mat3, Real, Svd, Vec3, cofactor, max_over, outer, scaled_columns, sum_over, symmetric_eigen, trace,
+    Mat3, Real, Svd, Vec3, cofactor, frobenius_norm, max_over, outer, scaled_columns, sum_over,
+    symmetric_eigen, symmetric_part, trace,
 };
 use crate::particles::Particles;
 use rayon::prelude::*;
@@ -64,8 +64,7 @@ impl Incremental {
         for ((&j, &r), weight) in row.zip(weights) {
             let j = j as usize;
             let bond = x[j] - x[i];
-            let h = bond_support(&self.support, i, j);
-            *weight = cosine_weight(bond.length_squared() / (h * h)) as f32;
+            *weight = bond_weight(&self.support, i, j, bond.length_squared());
             let w = Real::from(*weight);
             n_active += usize::from(w > 0.0);
             moment += outer(bond * w, bond);
@@ -100,9 +99,15 @@ impl Incremental {
         let body = &self.bodies[particles.body[i] as usize];
         let (lame, f) = (self.lame.at(i), self.gradient[i]);
         let yielding = self.plasticity.at(i, body.measure, self.params.flow_rule);
+        let volume = particles.volume[i];
+        if yielding.flow_rate == 0.0 && self.is_plain {
+            // nothing flows: the shortest way to τ = P Fᵀ
+            let stress = body.law.first_piola(lame, f) * f.transpose();
+            let carrier = (stress * volume + sums.spare) * inverse;
+            return super::Response { carrier, inverse_moment: inverse, gradient: f, ..Default::default() };
+        }
         let Answered { svd: Svd { u, sigma, v }, stress, flow } =
             yielding.answer((body.law, lame), f, self.hardening[i], time_step);
-        let volume = particles.volume[i];
         let mut left = flow.map_or(sigma, |flow| flow.elastic);
         if self.params.volume_relaxation > 0.0 {
             let ratio = left.element_product();
@@ -199,32 +204,29 @@ impl Incremental {
                 let j = j as usize;
                 product += outer((y[j] - y[i]) * Real::from(w), x[j] - x[i]);
             }
-            *increment = Increment { gradient: product * inverse, share: 1.0 };
+            *increment = Increment { gradient: product * inverse, is_known: true };
         });
         self.increments = increments;
-        let Self { gradient, increments, params, .. } = self;
-        let kept: usize = gradient
-            .par_iter_mut()
-            .zip(increments.par_iter())
+        let Self { gradient, increments, params, strain_since, .. } = self;
+        let is_additive = params.history == History::Additive;
+        let rows = gradient.par_iter_mut().zip(strain_since.par_iter_mut()).zip(increments.par_iter());
+        let n_kept: usize = rows
             .with_min_len(512)
-            .map(|(f, increment)| {
-                let next = match params.history {
-                    History::Additive => {
-                        let d = increment.gradient;
-                        *f + (d.transpose() * d - Mat3::IDENTITY) * 0.5
-                    }
-                    _ => increment.gradient * *f,
+            .map(|((f, since), increment)| {
+                let d = increment.gradient;
+                *since += frobenius_norm(symmetric_part(d) - Mat3::IDENTITY);
+                let next = match is_additive {
+                    true => *f + (d.transpose() * d - Mat3::IDENTITY) * 0.5,
+                    false => d * *f,
                 };
-                let is_sound = increment.share > 0.0
-                    && next.is_finite()
-                    && (params.history == History::Additive || next.determinant() > 0.0);
+                let is_sound = increment.is_known && (is_additive || next.determinant() > 0.0);
                 if is_sound {
                     *f = next;
                 }
                 usize::from(!is_sound)
             })
             .sum();
-        self.tallies.n_kept += kept as u64;
+        self.tallies.n_kept += n_kept as u64;
         if self.params.stabilization > 0.0 && self.params.force_form == ForceForm::Corrected {
             self.advance_residuals(x, y);
         }
@@ -235,18 +237,19 @@ impl Incremental {
         let (increments, fraction) = (&self.increments, &self.flow_fraction);
         let mut none = vec![(); x.len()];
         self.neighbors.par_rows_mut(&mut residual, &mut none).for_each(|(i, row, ())| {
+            let own = &increments[i];
             for (&j, r) in self.neighbors.row(i).iter().zip(row) {
                 let j = j as usize;
-                let (a, b) = (&increments[i], &increments[j]);
-                let share = a.share + b.share;
-                if share == 0.0 {
-                    *r = Vec3::ZERO;
-                    continue;
-                }
-                let motion = (a.gradient * a.share + b.gradient * b.share) * (1.0 / share);
+                let other = &increments[j];
+                let before = x[j] - x[i] - *r;
+                let carried = match (own.is_known, other.is_known) {
+                    (true, true) => (own.gradient * before + other.gradient * before) * 0.5,
+                    (true, false) => own.gradient * before,
+                    (false, true) => other.gradient * before,
+                    (false, false) => y[j] - y[i],
+                };
                 let bond = y[j] - y[i];
-                let left = 1.0 - 0.5 * (fraction[i] + fraction[j]);
-                let next = (bond - motion * (x[j] - x[i] - *r)) * left;
+                let next = (bond - carried) * (1.0 - 0.5 * (fraction[i] + fraction[j]));
                 let longest = LONGEST_RESIDUAL * LONGEST_RESIDUAL * bond.length_squared();
                 let squared = next.length_squared();
                 *r = if squared > longest { next * (longest / squared).sqrt() } else { next };
@@ -263,8 +266,8 @@ impl Incremental {
             let row = self.neighbors.row(i).iter().zip(&self.residual[self.neighbors.range(i)]);
             let residual: Real = row
                 .map(|(&j, r)| {
-                    let h = bond_support(&self.support, i, j as usize);
-                    let w = cosine_weight(x[i].distance_squared(x[j as usize]) / (h * h));
+                    let squared = x[i].distance_squared(x[j as usize]);
+                    let w = Real::from(bond_weight(&self.support, i, j as usize, squared));
                     w * (self.stiffness[i] + self.stiffness[j as usize]) * r.length_squared()
                 })
                 .sum();

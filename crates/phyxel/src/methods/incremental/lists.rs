@@ -2,13 +2,15 @@
 
 use super::Incremental;
 use crate::kernels::cosine_weight;
-use crate::math::{Mat3, Real, Vec3, max_over, outer, symmetric_eigen, trace};
+use crate::math::{Mat3, Real, Vec3, max_over, outer, trace};
 use crate::neighbors::{Grid, Neighbors};
 use crate::particles::Particles;
 use rayon::prelude::*;
 
 /// Lists reach this share of the support farther than the support itself.
 const SKIN: Real = 0.1;
+/// What moved farther than this, in supports, over its body's mean motion, may have met others.
+const FAR: Real = 0.3;
 /// The kernel form measures distances at rest: stretched bonds are longer in the world by up to this factor.
 pub(super) const LONGEST_STRETCH: Real = 1.5;
 
@@ -23,13 +25,13 @@ impl Incremental {
         }
     }
 
-    /// Whether particles have moved so far, over their body's mean motion, that lists may lack someone.
+    /// Whether lists may lack someone: matter has been strained by half the skin, or parts of it have moved far, over their
+    /// body's mean motion, and may have met others.
     pub(super) fn are_lists_old(&self, particles: &Particles) -> bool {
-        if self.has_stored_rest() {
-            return false;
+        let (x, old, full) = (&particles.position, &self.listed_position, &self.full_support);
+        if max_over(x.len(), |i| self.strain_since[i]).is_some_and(|(most, _)| most > 0.5 * SKIN) {
+            return true;
         }
-        let (x, old) = (&particles.position, &self.listed_position);
-        let n = x.len();
         let mut mean = vec![Vec3::ZERO; self.bodies.len()];
         for (i, &body) in particles.body.iter().enumerate() {
             mean[body as usize] += x[i] - old[i];
@@ -37,9 +39,9 @@ impl Incremental {
         mean.iter_mut().zip(&self.bodies).for_each(|(m, b)| *m /= b.n_particles.max(1) as Real);
         let moved = |i: usize| {
             let relative = x[i] - old[i] - mean[particles.body[i] as usize];
-            relative.length_squared() / (self.full_support[i] * self.full_support[i])
+            relative.length_squared() / (full[i] * full[i])
         };
-        max_over(n, moved).is_some_and(|(far, _)| far > 0.25 * SKIN * SKIN)
+        max_over(x.len(), moved).is_some_and(|(far, _)| far > FAR * FAR)
     }
 
     /// Finds neighbours at the given positions. Bonds that stay keep their residuals.
@@ -63,6 +65,7 @@ impl Incremental {
             }
         });
         self.residual = residual;
+        self.strain_since.fill(0.0);
         self.tallies.n_renewals += 1;
     }
 
@@ -105,16 +108,16 @@ impl Incremental {
             let (mut moment, mut weight_sum) = (Mat3::ZERO, 0.0);
             for &j in neighbors.row(i) {
                 let bond = x[j as usize] - x[i];
-                let h = bond_support(support, i, j as usize);
-                let weight = cosine_weight(bond.length_squared() / (h * h));
+                let weight = Real::from(bond_weight(support, i, j as usize, bond.length_squared()));
                 moment += outer(bond * weight, bond);
                 weight_sum += weight;
             }
-            let flattest = symmetric_eigen(moment).0.z.max(0.0);
+            let size = trace(moment);
+            // near the smallest eigenvalue where it is much smaller than the others
+            let flattest = (moment.determinant() / (size * size)).max(0.0);
             let modulus = self.lame.at(i).p_wave_modulus();
             let scale = self.params.stabilization * modulus * particles.volume[i];
             let sound_speed = (modulus * particles.volume[i] / particles.mass[i]).sqrt();
-            let size = trace(moment);
             Listed {
                 stiffness: if size > 0.0 { scale / size } else { 0.0 },
                 time_scale: (flattest / weight_sum).sqrt() / sound_speed,
@@ -145,4 +148,11 @@ struct Listed {
 #[inline(always)]
 pub(super) fn bond_support(support: &[Real], i: usize, j: usize) -> Real {
     0.5 * (support[i] + support[j])
+}
+
+/// Weight of a bond of the given squared length.
+#[inline(always)]
+pub(super) fn bond_weight(support: &[Real], i: usize, j: usize, squared: Real) -> f32 {
+    let h = bond_support(support, i, j);
+    cosine_weight((squared / (h * h)) as f32)
 }

@@ -46,6 +46,8 @@ pub struct Incremental {
     youngs_modulus: Parameter,
     viscosity: Parameter,
     plasticity: PlasticParameter,
+    /// Whether forces and history are the default ones.
+    is_plain: bool,
     /// By the bodies' index in the world.
     bodies: Vec<BodyFacts>,
     /// Support where neighbours are not crowded. [m]
@@ -65,6 +67,8 @@ pub struct Incremental {
     force: Vec<Vec3>,
     /// Where neighbours were last looked for; with a stored rest shape, that shape. [m]
     listed_position: Vec<Vec3>,
+    /// Σ of the steps' strains since then. [1]
+    strain_since: Vec<Real>,
     /// r_ij, by bond. [m]
     residual: Vec<Vec3>,
     /// Deformation of the stored rest bonds by flow; empty where there are none.
@@ -148,13 +152,13 @@ impl Default for Response {
 struct Increment {
     /// dF
     gradient: Mat3,
-    /// 1, or 0 where the neighbourhood is degenerate.
-    share: Real,
+    /// Whether the neighbourhood tells it.
+    is_known: bool,
 }
 
 impl Default for Increment {
     fn default() -> Self {
-        Self { gradient: Mat3::IDENTITY, share: 0.0 }
+        Self { gradient: Mat3::IDENTITY, is_known: false }
     }
 }
 
@@ -221,6 +225,7 @@ impl Method for Incremental {
         item("flow_fraction", "1", PARTICLES, Carry::Mean, StateData::Reals(&mut self.flow_fraction));
         item("elastic_force", "N", PARTICLES, Carry::Sum, StateData::Vectors(&mut self.force));
         item("listed_position", "m", PARTICLES, Carry::Mean, StateData::Vectors(&mut self.listed_position));
+        item("strain_since_search", "1", PARTICLES, Carry::Mean, StateData::Reals(&mut self.strain_since));
         if !self.plastic_gradient.is_empty() {
             let data = StateData::Matrices(&mut self.plastic_gradient);
             item("plastic_gradient", "1", PARTICLES, Carry::Mean, data);

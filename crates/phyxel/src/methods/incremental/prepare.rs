@@ -1,6 +1,6 @@
 //! From particles to a method that can step, and back from a checkpoint.
 
-use super::{BodyFacts, History, Incremental, Params, RestFacts, Tallies};
+use super::{BodyFacts, ForceForm, History, Incremental, Params, RestFacts, Tallies};
 use crate::forces::{SphPressure, SphViscosity, Viscosity};
 use crate::material::{LameParameter, Law};
 use crate::math::{Mat3, Real, Vec3};
@@ -32,6 +32,9 @@ impl Incremental {
             youngs_modulus: matter.youngs_modulus.clone(),
             viscosity: matter.viscosity.clone(),
             plasticity: matter.plasticity.clone(),
+            is_plain: params.force_form == ForceForm::Corrected
+                && params.history == History::Composed
+                && params.volume_relaxation == 0.0,
             bodies,
             full_support: particles.radius.iter().map(|r| params.support * 2.0 * r).collect(),
             gradient: vec![Mat3::IDENTITY; n],
@@ -41,6 +44,7 @@ impl Incremental {
             flow_fraction: vec![0.0; n],
             force: vec![Vec3::ZERO; n],
             listed_position: Vec::new(),
+            strain_since: vec![0.0; n],
             residual: Vec::new(),
             plastic_gradient: if stored_rest { vec![Mat3::IDENTITY; n] } else { Vec::new() },
             tallies: Tallies::default(),
@@ -117,6 +121,7 @@ impl Incremental {
     fn forget(&mut self) {
         self.gradient.fill(Mat3::IDENTITY);
         self.residual.fill(Vec3::ZERO);
+        self.strain_since.fill(0.0);
         self.tallies = Tallies::default();
     }
 
