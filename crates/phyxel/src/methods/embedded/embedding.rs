@@ -44,8 +44,8 @@ impl Embedded {
     /// one null vector per connected piece, b lies in its range, and from the old positions conjugate gradients keep
     /// the mean of each piece.
     fn embed_by_least_squares(&mut self) -> Solved {
-        // scratch of the next step makes room for the Laplacian
-        (self.flows, self.answers) = (Vec::new(), Vec::new());
+        // scratch of the next step, and what the update fits anew, make room for the Laplacian
+        (self.flows, self.answers, self.gradients) = (Vec::new(), Vec::new(), Vec::new());
         let Self { bonds, laplacian, viscous, embedded_position, params, .. } = self;
         let bonds = &*bonds;
         let (solver, right_side) = viscous.buffers();

@@ -143,6 +143,17 @@ impl Embedded {
         });
     }
 
+    /// For particles whose neighbourhoods are degenerate, ascending: the mean deformation gradient of their neighbours.
+    fn gradients_around_degenerate(&self) -> Vec<(usize, Mat3)> {
+        let degenerate = (0..self.basis.len()).filter(|&i| self.basis[i].is_degenerate());
+        let mean = |i: usize| {
+            let sound = self.bonds.ends(i).iter().map(|&j| j as usize).filter(|&j| !self.basis[j].is_degenerate());
+            let (sum, n) = sound.fold((Mat3::ZERO, 0), |(sum, n), j| (sum + self.gradients[j], n + 1));
+            if n > 0 { sum * (1.0 / Real::from(n)) } else { Mat3::IDENTITY }
+        };
+        degenerate.map(|i| (i, mean(i))).collect()
+    }
+
     /// The nearest in embedded space become neighbours. [Jones2014] Sec. 3.4.
     ///
     /// Departs from the paper (`list_update = "plain"`): a new bond is u_ij = F_i⁻¹ x_ij, not e_ij, and all bonds of a row
@@ -156,6 +167,7 @@ impl Embedded {
             let median = self.bodies.iter().map(|b| b.support).fold(0.0, Real::max);
             let grid = Grid::new(&self.embedded_position, 0.5 * median);
             let rule = self.basis_rule();
+            let lost = self.gradients_around_degenerate();
             let Self { bonds, basis, gradients, matter, bodies, support_radius, .. } = self;
             let around = Surroundings {
                 grid: &grid,
@@ -170,15 +182,22 @@ impl Embedded {
             let rows = bonds.par_rows_mut().zip(basis.par_iter_mut()).zip(gradients.par_iter_mut());
             let rows = rows.zip(support_radius.par_iter_mut()).with_min_len(64).enumerate();
             let new = rows.map_init(Buffers::default, |buffers, (i, (((mut row, basis), f), support))| {
-                let is_sound =
-                    !basis.is_degenerate() && keep_gradient && SOUND_RATIOS.contains(&f.determinant());
+                let is_lost = basis.is_degenerate() && keep_gradient;
+                if is_lost && let Ok(k) = lost.binary_search_by_key(&i, |l| l.0) {
+                    *f = lost[k].1;
+                }
+                let is_sound = keep_gradient && SOUND_RATIOS.contains(&f.determinant());
                 let inverse = if is_sound { f.inverse() } else { Mat3::IDENTITY };
                 let first = |j: usize| match is_sound {
                     true => inverse * (around.world[j] - around.world[i]),
                     false => around.embedded[j] - around.embedded[i],
                 };
                 let n_new = around.choose(i, &row, *support, first, buffers);
-                let is_changed = n_new > 0 || buffers.bonds.len() != row.len();
+                if is_lost {
+                    // old bonds are from before it was lost: their strain would come back at once
+                    buffers.bonds.iter_mut().for_each(|bond| bond.1 = first(bond.0 as usize));
+                }
+                let is_changed = is_lost || n_new > 0 || buffers.bonds.len() != row.len();
                 if buffers.bonds.len() < FEW_NEIGHBORS {
                     let most = MOST_SUPPORT * bodies[particles.body[i] as usize].support;
                     *support = (*support * SUPPORT_GROWTH).min(most.max(*support));
