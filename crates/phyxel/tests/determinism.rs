@@ -31,6 +31,14 @@ fn world() -> World {
 
 /// Plastic bars that are dropped, twisted by a grip, split and merged.
 fn plastic_world() -> World {
+    plastic_bars("embedded")
+}
+
+fn incremental_world() -> World {
+    plastic_bars("incremental")
+}
+
+fn plastic_bars(method: &str) -> World {
     let mut clay = elastic(1e5, 0.3);
     clay.viscosity = 16.0.into();
     clay.plasticity = Some(Plasticity {
@@ -47,7 +55,7 @@ fn plastic_world() -> World {
     let turn = Keyframe { time: 0.1, translation: vec3(0.0, 0.05, 0.0), rotation: Vec3::Z };
     let floor = Obstacle::new("floor", Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 }.into());
     World::builder()
-        .default_method("embedded")
+        .default_method(method)
         .body(bar)
         .body(held)
         .grip(grip_across_z("hand", "held", [0.6, 0.62], Axes::ALL, vec![turn]))
@@ -62,7 +70,7 @@ fn on_threads<T: Send>(n: usize, run: impl FnOnce() -> T + Send) -> T {
 
 #[test]
 fn same_bits_for_any_number_of_threads() {
-    for make in [world, plastic_world] {
+    for make in [world, plastic_world, incremental_world] {
         let run = || {
             let mut world = make();
             assert!(world.n_particles() > 4 * phyxel::math::CHUNK, "several chunks");
@@ -142,7 +150,7 @@ impl StateVisitor for Copy {
 /// Also when particles have split and merged, and the next update of the embedding is not due yet.
 #[test]
 fn restored_world_goes_on_with_the_same_bits() {
-    for make in [world, plastic_world] {
+    for make in [world, plastic_world, incremental_world] {
         goes_on_with_the_same_bits(make);
     }
     let mut world = plastic_world();

@@ -7,6 +7,8 @@ mod explicit;
 pub mod incremental;
 pub mod reference;
 mod strays;
+#[cfg(test)]
+mod testing;
 
 pub use catalogue::{CATALOGUE, Entry};
 pub use context::{StepContext, StepError, StepReport, Timings};

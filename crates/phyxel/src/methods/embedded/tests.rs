@@ -3,57 +3,11 @@
 use super::*;
 use crate::contact::{Contacts, Grips, Holds};
 use crate::forces::Fields;
-use crate::geometry::Sampling;
-use crate::material::{Lame, Plasticity};
+use crate::material::Lame;
 use crate::math::{Random, frobenius_norm, vec3};
-use crate::methods::{GroupBody, Matter, Timings};
+use crate::methods::Timings;
+use crate::methods::testing::{E, NU, lattice, matter, random_map};
 use crate::neighbors::BondRows;
-
-const E: Real = 1e5;
-const NU: Real = 0.3;
-
-/// A cell-centred lattice of nx × ny × nz cells of size a, as one body.
-fn lattice(n: [usize; 3], a: Real, jitter: Real) -> Particles {
-    let mut random = Random::new(4);
-    let mut particles = Particles::default();
-    for z in 0..n[2] {
-        for y in 0..n[1] {
-            for x in 0..n[0] {
-                let cell = vec3(x as Real + 0.5, y as Real + 0.5, z as Real + 0.5);
-                particles.append(Particles {
-                    id: vec![particles.len() as u32],
-                    body: vec![0],
-                    position: vec![(cell + random.in_cube() * jitter) * a],
-                    velocity: vec![Vec3::ZERO],
-                    mass: vec![1000.0 * a.powi(3)],
-                    volume: vec![a.powi(3)],
-                    radius: vec![0.5 * a],
-                    contact_radius: vec![0.5 * a],
-                });
-            }
-        }
-    }
-    particles
-}
-
-fn matter(particles: &Particles, law: Law, plasticity: Option<Plasticity>) -> Matter {
-    Matter {
-        density: Parameter::Uniform(1000.0),
-        youngs_modulus: Parameter::Uniform(E),
-        poisson_ratio: Parameter::Uniform(NU),
-        viscosity: Parameter::Uniform(0.0),
-        plasticity: PlasticParameter::resolve(plasticity.as_ref(), &particles.position),
-        bodies: vec![GroupBody {
-            index: 0,
-            name: "b".into(),
-            sampling: Sampling::Jittered,
-            volume: particles.volume.iter().sum(),
-            law: Some(law),
-            measure: YieldMeasure::Total,
-            flows: plasticity.is_some(),
-        }],
-    }
-}
 
 fn build(params: Params, particles: &mut Particles) -> Embedded {
     let matter = matter(particles, Law::Corotated, None);
@@ -63,11 +17,6 @@ fn build(params: Params, particles: &mut Particles) -> Embedded {
 /// The paper's support radius, which the targets of the notes were measured with.
 fn wide() -> Params {
     Params { support_factor: 2.0, ..Params::default() }
-}
-
-fn random_map(seed: u64, size: Real) -> Mat3 {
-    let mut random = Random::new(seed);
-    Mat3::IDENTITY + Mat3::from_cols(random.in_cube(), random.in_cube(), random.in_cube()) * size
 }
 
 /// Rest bonds that no longer agree on one shape, as after plastic flow.

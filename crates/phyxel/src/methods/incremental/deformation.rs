@@ -8,7 +8,6 @@
 //! S_i = −½ Σ_j k_ij r_ij (x_ij − r_ij)ᵀ to V_i τ_i. Both ends compute the same numbers with the opposite sign: momentum is kept.
 //!   x_ij, y_ij bonds before and after the step [m]   τ Kirchhoff stress [Pa]   w_ij weight [1]   c_i stiffness [N/m]
 
-use super::lists::bond_weight;
 use super::{ForceForm, History, Incremental, Increment};
 use crate::material::Answered;
 use crate::math::{
@@ -60,16 +59,15 @@ impl Incremental {
     #[inline(always)]
     pub(super) fn weigh_row(&self, x: &[Vec3], i: usize, weights: &mut [f32]) -> RowSums {
         let (mut moment, mut spare, mut n_active) = (Mat3::ZERO, Mat3::ZERO, 0);
-        let row = self.neighbors.row(i).iter().zip(&self.residual[self.neighbors.range(i)]);
-        for ((&j, &r), weight) in row.zip(weights) {
-            let j = j as usize;
-            let bond = x[j] - x[i];
-            *weight = bond_weight(&self.support, i, j, bond.length_squared());
+        let range = self.neighbors.range(i);
+        let row = self.neighbors.row(i).iter().zip(&self.bond_facts[range.clone()]);
+        for (((&j, facts), &r), weight) in row.zip(&self.residual[range]).zip(weights) {
+            let bond = x[j as usize] - x[i];
+            *weight = facts.weight(bond.length_squared());
             let w = Real::from(*weight);
             n_active += usize::from(w > 0.0);
             moment += outer(bond * w, bond);
-            let stiffness = w * (self.stiffness[i] + self.stiffness[j]);
-            spare -= outer(r * (0.5 * stiffness), bond - r);
+            spare -= outer(r * (0.5 * w * Real::from(facts.stiffness)), bond - r);
         }
         RowSums { moment, spare, n_active }
     }
@@ -169,10 +167,10 @@ impl Incremental {
             let row = this.neighbors.row(i).iter().zip(&this.weights[range.clone()]);
             let own = this.carriers[i];
             let mut sum = Vec3::ZERO;
-            for ((&j, &w), &r) in row.zip(&this.residual[range]) {
+            let row = row.zip(&this.bond_facts[range.clone()]);
+            for (((&j, &w), facts), &r) in row.zip(&this.residual[range]) {
                 let j = j as usize;
-                let stiffness = this.stiffness[i] + this.stiffness[j];
-                let pair = (own + this.carriers[j]) * (x[j] - x[i]) + r * stiffness;
+                let pair = (own + this.carriers[j]) * (x[j] - x[i]) + r * Real::from(facts.stiffness);
                 sum += pair * Real::from(w);
             }
             *force = sum;
@@ -263,12 +261,13 @@ impl Incremental {
         let x = &particles.position;
         sum_over(x.len(), |i| {
             let law = self.bodies[particles.body[i] as usize].law;
-            let row = self.neighbors.row(i).iter().zip(&self.residual[self.neighbors.range(i)]);
+            let range = self.neighbors.range(i);
+            let row = self.neighbors.row(i).iter().zip(&self.bond_facts[range.clone()]);
             let residual: Real = row
-                .map(|(&j, r)| {
-                    let squared = x[i].distance_squared(x[j as usize]);
-                    let w = Real::from(bond_weight(&self.support, i, j as usize, squared));
-                    w * (self.stiffness[i] + self.stiffness[j as usize]) * r.length_squared()
+                .zip(&self.residual[range])
+                .map(|((&j, facts), r)| {
+                    let weight = facts.weight(x[i].distance_squared(x[j as usize]));
+                    Real::from(weight * facts.stiffness) * r.length_squared()
                 })
                 .sum();
             particles.volume[i] * law.energy_density(self.lame.at(i), self.gradient[i]) + 0.25 * residual

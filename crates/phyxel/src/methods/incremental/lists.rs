@@ -11,7 +11,11 @@ use rayon::prelude::*;
 const SKIN: Real = 0.1;
 /// What moved farther than this, in supports, over its body's mean motion, may have met others.
 const FAR: Real = 0.3;
-/// The kernel form measures distances at rest: stretched bonds are longer in the world by up to this factor.
+/// Fewer neighbours than this let the support grow to the last of so many …
+const FEW: usize = 10;
+/// … and by this factor beyond: at the very edge of the support a neighbour has no weight.
+const BEYOND: Real = 1.1;
+/// Stretched bonds are longer by up to this factor: supports grow no farther, and the kernel form looks as far.
 pub(super) const LONGEST_STRETCH: Real = 1.5;
 
 /// Of the particles' time scales this low percentile counts: single ones may be shorter.
@@ -69,46 +73,62 @@ impl Incremental {
         self.tallies.n_renewals += 1;
     }
 
-    /// Lists, supports and the stiffness of residuals, from the positions of the last renewal.
+    /// The full support, less where more neighbours than asked for are nearer, more where there are only few.
+    fn find_support(&self, grid: &Grid, body: &[u32], i: usize, found: &mut Vec<(Real, u32)>) -> Real {
+        let (x, full) = (&self.listed_position, self.full_support[i]);
+        if self.params.force_form == super::ForceForm::Kernel {
+            return full;
+        }
+        found.clear();
+        grid.visit_ball(x[i], full, |j| {
+            let squared = x[i].distance_squared(x[j as usize]);
+            if squared < full * full && j as usize != i && body[j as usize] == body[i] {
+                found.push((squared, j));
+            }
+        });
+        let most = self.params.neighbors;
+        if found.len() > most {
+            return found.select_nth_unstable_by(most, |a, b| a.0.total_cmp(&b.0)).1.0.sqrt();
+        }
+        if found.len() >= FEW {
+            return full;
+        }
+        grid.nearest(x, x[i], FEW, |j| j != i && body[j] == body[i], found);
+        let farthest = found.last().map_or(0.0, |f| f.0.sqrt());
+        (BEYOND * farthest).clamp(full, LONGEST_STRETCH * full)
+    }
+
+    /// Supports, lists and what goes with them, from the positions of the last renewal.
     pub(super) fn find_lists(&mut self, particles: &Particles) {
-        let x = &self.listed_position;
-        let n = x.len();
-        let full = &self.full_support;
-        let largest = max_over(n, |i| full[i]).map_or(1.0, |m| m.0);
-        let factor = self.reach_factor();
-        let grid = Grid::new(x, 0.5 * factor * largest);
+        let (x, n) = (&self.listed_position, particles.len());
         let body = &particles.body;
-        let fused = |i: usize, j: usize| body[i] == body[j];
+        let largest = max_over(n, |i| self.full_support[i]).map_or(1.0, |m| m.0);
+        let grid = Grid::new(x, 0.5 * largest);
+        let mut support = std::mem::take(&mut self.support);
+        let rows = (0..n).into_par_iter().with_min_len(256);
+        rows.map_init(Vec::new, |found, i| self.find_support(&grid, body, i, found))
+            .collect_into_vec(&mut support);
+        self.support = support;
+        let (support, factor) = (&self.support, self.reach_factor());
+        let largest = max_over(n, |i| support[i]).map_or(1.0, |m| m.0);
         self.neighbors = Neighbors::from_rows(n, |i, row| {
-            grid.visit_ball(x[i], 0.5 * factor * (full[i] + largest), |j| {
+            grid.visit_ball(x[i], factor * 0.5 * (support[i] + largest), |j| {
                 let j = j as usize;
-                let reach = factor * bond_support(full, i, j);
-                if j != i && x[i].distance_squared(x[j]) < reach * reach && fused(i, j) {
+                let reach = factor * bond_support(support, i, j);
+                if j != i && body[i] == body[j] && x[i].distance_squared(x[j]) < reach * reach {
                     row.push(j as u32);
                 }
             });
             row.sort_unstable();
         });
-        let (neighbors, most) = (&self.neighbors, self.params.neighbors);
-        self.support.clear();
-        (0..n)
-            .into_par_iter()
-            .map_init(Vec::new, |distances: &mut Vec<Real>, i| {
-                distances.clear();
-                distances.extend(neighbors.row(i).iter().map(|&j| x[i].distance_squared(x[j as usize])));
-                if distances.len() <= most {
-                    return full[i];
-                }
-                let next = *distances.select_nth_unstable_by(most, Real::total_cmp).1;
-                next.sqrt().min(full[i])
-            })
-            .collect_into_vec(&mut self.support);
+        let neighbors = &self.neighbors;
         let support = &self.support;
         let facts = (0..n).into_par_iter().map(|i| {
             let (mut moment, mut weight_sum) = (Mat3::ZERO, 0.0);
             for &j in neighbors.row(i) {
                 let bond = x[j as usize] - x[i];
-                let weight = Real::from(bond_weight(support, i, j as usize, bond.length_squared()));
+                let h = bond_support(support, i, j as usize);
+                let weight = Real::from(cosine_weight((bond.length_squared() / (h * h)) as f32));
                 moment += outer(bond * weight, bond);
                 weight_sum += weight;
             }
@@ -131,7 +151,15 @@ impl Incremental {
         } else {
             *scales.select_nth_unstable_by(k, Real::total_cmp).1
         };
-        self.stiffness = facts.into_iter().map(|f| f.stiffness).collect();
+        self.bond_facts.resize(self.neighbors.n_bonds(), BondFacts::default());
+        let mut none = vec![(); n];
+        neighbors.par_rows_mut(&mut self.bond_facts, &mut none).for_each(|(i, row, ())| {
+            for (&j, bond) in neighbors.row(i).iter().zip(row) {
+                let h = bond_support(&self.support, i, j as usize);
+                bond.inverse_square = (1.0 / (h * h)) as f32;
+                bond.stiffness = (facts[i].stiffness + facts[j as usize].stiffness) as f32;
+            }
+        });
         self.weights.resize(self.neighbors.n_bonds(), 0.0);
     }
 }
@@ -144,15 +172,25 @@ struct Listed {
     time_scale: Real,
 }
 
+/// What a bond keeps until lists are renewed, the same from both ends.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct BondFacts {
+    /// 1/h_ij² [1/m²]
+    inverse_square: f32,
+    /// c_i + c_j [N/m]
+    pub(super) stiffness: f32,
+}
+
+impl BondFacts {
+    /// Weight of the bond at the given squared length.
+    #[inline(always)]
+    pub(super) fn weight(&self, squared: Real) -> f32 {
+        cosine_weight(squared as f32 * self.inverse_square)
+    }
+}
+
 /// Support of a bond: the mean of its ends'. [m]
 #[inline(always)]
 pub(super) fn bond_support(support: &[Real], i: usize, j: usize) -> Real {
     0.5 * (support[i] + support[j])
-}
-
-/// Weight of a bond of the given squared length.
-#[inline(always)]
-pub(super) fn bond_weight(support: &[Real], i: usize, j: usize, squared: Real) -> f32 {
-    let h = bond_support(support, i, j);
-    cosine_weight((squared / (h * h)) as f32)
 }

@@ -20,6 +20,7 @@ mod tests;
 
 pub use params::{ForceForm, History, Integrator, Params, StressForm, ViscosityModel};
 
+use self::lists::BondFacts;
 use super::strays::strays;
 use super::{
     Change, ColumnInfo, Energies, Method, StepContext, StepError, StepReport, TimeStepLimit, explicit,
@@ -77,8 +78,7 @@ pub struct Incremental {
     // derived from the positions of the last search
     neighbors: Neighbors,
     support: Vec<Real>,
-    /// c_i [N/m]
-    stiffness: Vec<Real>,
+    bond_facts: Vec<BondFacts>,
     /// Low percentile of the time that sound takes through neighbourhoods. [s]
     time_scale: Real,
     // of the present shape

@@ -50,7 +50,7 @@ impl Incremental {
             tallies: Tallies::default(),
             neighbors: Neighbors::default(),
             support: Vec::new(),
-            stiffness: Vec::new(),
+            bond_facts: Vec::new(),
             time_scale: 0.0,
             weights: Vec::new(),
             responses: Vec::new(),

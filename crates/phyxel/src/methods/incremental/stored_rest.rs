@@ -1,7 +1,8 @@
 //! The method that [Gerszewski2009] Fig. 8 compares with: the bonds of the start, deformed by the flow, as in [Mueller2004].
 
-use super::lists::bond_weight;
+use super::lists::bond_support;
 use super::{Incremental, Response};
+use crate::kernels::cosine_weight;
 use crate::material::Answered;
 use crate::math::{Mat3, Real, Svd, Vec3, outer, scaled_columns};
 use crate::particles::Particles;
@@ -15,7 +16,8 @@ impl Incremental {
     #[inline(always)]
     fn rest_bond(&self, i: usize, j: usize) -> (Vec3, Real) {
         let u = self.plastic_gradient[i] * (self.listed_position[j] - self.listed_position[i]);
-        (u, Real::from(bond_weight(&self.support, i, j, u.length_squared())))
+        let h = bond_support(&self.support, i, j);
+        (u, Real::from(cosine_weight((u.length_squared() / (h * h)) as f32)))
     }
 
     /// F from the rest bonds, flow and stress.

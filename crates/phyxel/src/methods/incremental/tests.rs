@@ -1,0 +1,187 @@
+//! The method against differences of its energy, closed forms and the numbers of its validation targets.
+
+use super::*;
+use crate::material::Law;
+use crate::math::{Random, frobenius_norm, vec3};
+use crate::methods::testing::{lattice, matter, random_map};
+
+fn build(params: Params, particles: &mut Particles) -> Incremental {
+    let matter = matter(particles, Law::Corotated, None);
+    Incremental::build(params, particles, &matter).unwrap()
+}
+
+/// Moves all particles by a map, as a step would.
+fn deform(method: &mut Incremental, particles: &mut Particles, map: Mat3) {
+    particles.position.iter_mut().for_each(|x| *x = map * *x);
+    method.moved(particles);
+}
+
+/// Target 2: many random affine steps compose to their product, whatever the sampling.
+#[test]
+fn affine_steps_compose() {
+    for jitter in [0.0, 0.3] {
+        let mut particles = lattice([5, 5, 5], 0.1, jitter);
+        let mut method = build(Params::default(), &mut particles);
+        let mut product = Mat3::IDENTITY;
+        for step in 0..50 {
+            let map = random_map(step, 0.02);
+            deform(&mut method, &mut particles, map);
+            product = map * product;
+        }
+        assert!(method.tallies.n_renewals > 3 && method.tallies.n_kept == 0, "{:?}", method.tallies);
+        let worst = method.gradient.iter().map(|f| frobenius_norm(*f - product)).fold(0.0, Real::max);
+        assert!(worst < 1e-12, "{worst:e}");
+        assert!(method.residual.iter().all(|r| r.length() < 1e-14));
+    }
+}
+
+/// Targets 3 and 9: stretched, turned by 90°, unstretched. Nothing is left, except in a sum of strains.
+#[test]
+fn turning_between_stretching_and_unstretching_leaves_nothing() {
+    let left = |history| {
+        let mut particles = lattice([5, 5, 5], 0.1, 0.2);
+        let mut method = build(Params { history, ..Params::default() }, &mut particles);
+        let stretch = Mat3::from_diagonal(vec3(1.3f64.powf(0.01), 1.0, 1.0));
+        let turn = Mat3::from_rotation_z(0.01 * std::f64::consts::FRAC_PI_2);
+        let back = Mat3::from_diagonal(vec3(1.0, 1.3f64.powf(-0.01), 1.0));
+        for map in [stretch, turn, back] {
+            (0..100).for_each(|_| deform(&mut method, &mut particles, map));
+        }
+        let strain = |f: &Mat3| match history {
+            History::Additive => frobenius_norm(*f - Mat3::IDENTITY),
+            _ => 0.5 * frobenius_norm(f.transpose() * *f - Mat3::IDENTITY),
+        };
+        method.gradient.iter().map(strain).fold(0.0, Real::max)
+    };
+    assert!(left(History::Composed) < 1e-12, "{:e}", left(History::Composed));
+    // the strain along x stays, that along y has the opposite sign
+    let additive = left(History::Additive);
+    assert!(additive > 0.2, "{additive}");
+}
+
+/// Forces against differences of the energy, for every law, in a state with residuals. The weights are those of the step.
+#[test]
+fn forces_are_minus_the_gradient_of_the_energy() {
+    for &(law, key, _) in Law::ALL {
+        let mut particles = lattice([4, 4, 4], 0.1, 0.2);
+        let given = matter(&particles, law, None);
+        let mut method = Incremental::build(Params::default(), &mut particles, &given).unwrap();
+        let mut random = Random::new(9);
+        let map = random_map(3, 0.1);
+        particles.position.iter_mut().for_each(|x| *x = map * *x + random.in_cube() * 0.004);
+        method.moved(&particles);
+        assert!(method.residual.iter().any(|r| r.length() > 1e-3));
+        let (gradient, residual, start) =
+            (method.gradient.clone(), method.residual.clone(), particles.position.clone());
+        let force = method.force.clone();
+        // energy of the state that a motion would lead to
+        let mut energy = |moved: &[Vec3]| {
+            (method.gradient, method.residual) = (gradient.clone(), residual.clone());
+            method.before.clone_from(&start);
+            method.compose(moved);
+            let lame = |i| method.lame.at(i);
+            let elastic: Real = (0..moved.len())
+                .map(|i| particles.volume[i] * law.energy_density(lame(i), method.gradient[i]))
+                .sum();
+            let bonds = method.residual.iter().zip(&method.weights).zip(&method.bond_facts);
+            let of_bonds: Real = bonds
+                .map(|((r, w), facts)| Real::from(*w) * Real::from(facts.stiffness) * r.length_squared())
+                .sum();
+            elastic + 0.25 * of_bonds
+        };
+        let largest = force.iter().map(|f| f.length()).fold(0.0, Real::max);
+        let d = 1e-6;
+        for i in [0, 5, 21, 42, 63] {
+            for k in 0..3 {
+                let mut moved = start.clone();
+                moved[i][k] += d;
+                let up = energy(&moved);
+                moved[i][k] -= 2.0 * d;
+                let slope = (up - energy(&moved)) / (2.0 * d);
+                assert!((force[i][k] + slope).abs() < 1e-6 * largest, "{key}: {} {slope}", force[i][k]);
+            }
+        }
+    }
+}
+
+/// Force per area through a plane of an evenly stretched lattice, over P_11: pairs between the left half of one column
+/// and everything on the right.
+fn traction_ratio(params: Params, stretch: Real) -> Real {
+    let a = 0.1;
+    let mut particles = lattice([12, 11, 11], a, 0.0);
+    let mut method = build(params, &mut particles);
+    let map = Mat3::from_diagonal(vec3(stretch, 1.0, 1.0));
+    deform(&mut method, &mut particles, map);
+    let middle = 6.0 * a * stretch;
+    let is_left = |x: Vec3| x.x < middle;
+    let in_column = |x: Vec3| (x.y / a - 5.5).abs() < 0.1 && (x.z / a - 5.5).abs() < 0.1;
+    let Particles { position, volume, .. } = &mut particles;
+    for (i, x) in position.iter().enumerate() {
+        if is_left(*x) && !in_column(*x) {
+            volume[i] = 0.0;
+            method.carriers[i] = Mat3::ZERO;
+        }
+    }
+    method.gather_forces(&particles);
+    let right = (0..particles.len()).filter(|&i| !is_left(particles.position[i]));
+    let pull: Real = right.map(|i| -method.force[i].x).sum();
+    let stress = Law::Corotated.principal_stress(method.lame.at(0), vec3(stretch, 1.0, 1.0)).x;
+    pull / (a * a) / stress
+}
+
+/// Target 4: tension pulls, and the paper's forms have the notes' strengths.
+#[test]
+fn even_stress_gives_its_traction() {
+    let kernel = |stress_form| Params {
+        support: 2.0,
+        force_form: ForceForm::Kernel,
+        stress_form,
+        ..Params::default()
+    };
+    for (stretch, scaled) in [(0.8, 0.788), (1.02, 1.005), (1.2, 1.182)] {
+        let ratio = traction_ratio(kernel(StressForm::FirstPiola), stretch);
+        assert!((ratio - 0.985).abs() < 0.002, "{stretch}: {ratio}");
+        let ratio = traction_ratio(kernel(StressForm::Scaled), stretch);
+        assert!((ratio - scaled).abs() < 0.002, "{stretch}: {ratio}");
+    }
+}
+
+/// The corrected form gives an even stress its exact traction, surfaces included: the sum of the forces on one half.
+#[test]
+fn corrected_forces_are_exact_also_at_surfaces() {
+    let a = 0.1;
+    let mut particles = lattice([10, 4, 4], a, 0.0);
+    let mut method = build(Params::default(), &mut particles);
+    let map = Mat3::from_diagonal(vec3(1.02, 1.0, 1.0));
+    deform(&mut method, &mut particles, map);
+    let right = (0..particles.len()).filter(|&i| particles.position[i].x > 5.0 * a * 1.02);
+    let pull: Real = right.map(|i| -method.force[i].x).sum();
+    let stress = Law::Corotated.principal_stress(method.lame.at(0), vec3(1.02, 1.0, 1.0)).x;
+    let ratio = pull / (16.0 * a * a) / stress;
+    assert!((ratio - 1.0).abs() < 0.01, "{ratio}");
+    let total: Vec3 = method.force.iter().sum();
+    assert!(total.length() < 1e-12 * pull, "target 5: {total}");
+}
+
+/// A particle without company keeps its F and is counted; two bodies never become neighbours.
+#[test]
+fn the_lonely_keep_their_deformation() {
+    let mut particles = lattice([4, 4, 4], 0.1, 0.0);
+    let mut method = build(Params::default(), &mut particles);
+    particles.position[0] -= Vec3::ONE;
+    method.moved(&particles);
+    let kept = method.gradient[0];
+    let map = random_map(1, 0.1);
+    deform(&mut method, &mut particles, map);
+    assert_eq!(method.gradient[0], kept);
+    assert!(method.tallies.n_kept > 0 && method.n_degenerate() == 1);
+    assert_eq!(method.force[0], Vec3::ZERO);
+    let mut two = lattice([4, 4, 4], 0.1, 0.0);
+    two.body.iter_mut().zip(&two.position).for_each(|(b, x)| *b = u32::from(x.y > 0.2));
+    let mut given = matter(&two, Law::Corotated, None);
+    given.bodies.push(crate::methods::GroupBody { index: 1, ..given.bodies[0].clone() });
+    let method = Incremental::build(Params::default(), &mut two, &given).unwrap();
+    let row = |i: usize| method.neighbors.row(i).iter().map(move |&j| (i, j as usize));
+    assert!((0..two.len()).flat_map(row).all(|(i, j)| two.body[i] == two.body[j]));
+
+}
