@@ -43,41 +43,6 @@ fn energy(ledger: &Ledger) -> Real {
     ledger.kinetic_energy + ledger.elastic_energy.unwrap() + ledger.gravity_energy
 }
 
-/// The stress at which a bar that is pulled slowly flows is the one that was asked for. The paper's measure counts pressure and
-/// reads low: flow gathers in bands.
-#[test]
-fn pulled_bar_shows_the_asked_yield_stress() {
-    for (measure, tolerance) in [(YieldMeasure::Deviatoric, 0.08), (YieldMeasure::Total, 0.2)] {
-        let (a, asked) = (0.05, 1000.0);
-        let (length, width) = (20.0 * a, 6.0 * a);
-        let mut material = plastic(asked, 400.0, 0.0);
-        material.plasticity.as_mut().unwrap().measure = measure;
-        let pull = Keyframe { time: 4.0, translation: vec3(0.0, 0.0, 0.03 * length), rotation: Vec3::ZERO };
-        let size = vec3(width, width, length);
-        let mut world = world(Params::default())
-            .gravity(Vec3::ZERO)
-            .body(Body::new("bar", Shape::Box { size }, a, material).at(size * 0.5))
-            .grip(grip_across_z("low", "bar", [0.0, a], Axes::ALL, vec![]))
-            .grip(Grip {
-                motion: Motion::try_new(vec![pull], Ease::Linear).unwrap(),
-                ..grip_across_z("high", "bar", [length - a, length], Axes::ALL, vec![])
-            })
-            .force(ForceField::always(Field::Drag(4.0)))
-            .build()
-            .unwrap();
-        world.advance(0.9).unwrap();
-        assert!(world.ledger().n_yielded < 20, "0.7 % are elastic");
-        // well past the yield strain of 1 %: the mean over the plateau
-        world.advance(1.1).unwrap();
-        world.advance(1.5).unwrap();
-        let ledger = world.ledger();
-        let stress = ledger.forces[1].1.z / (width * width);
-        println!("{measure:?}: yield stress {:.4} of the asked one", stress / asked);
-        assert!((stress / asked - 1.0).abs() < tolerance, "{measure:?}: {stress}");
-        assert!(ledger.n_yielded > 100, "{}", ledger.n_yielded);
-    }
-}
-
 /// A bar of 21 × 5 × 5 spacings, twisted by 135° and sheared in half a second, then let go.
 fn twisted(material: Material, params: Params, duration: Real) -> (World, HashMap<u32, Vec3>) {
     let (d, size) = (0.05, vec3(1.05, 0.25, 0.25));

@@ -103,10 +103,8 @@ fn incremental(section: &Section) -> Built<incremental::Params> {
         ("leapfrog", incremental::Integrator::Leapfrog),
         ("symplectic_euler", incremental::Integrator::SymplecticEuler),
     ];
-    let viscosity_models = [
-        ("strain_rate", incremental::ViscosityModel::StrainRate),
-        ("sph", incremental::ViscosityModel::Sph),
-    ];
+    let viscosity_models =
+        [("strain_rate", incremental::ViscosityModel::StrainRate), ("sph", incremental::ViscosityModel::Sph)];
     Ok(incremental::Params {
         support: section.number("support")?,
         neighbors: section.integer("neighbors")?,

@@ -105,7 +105,8 @@ impl Viscosity {
         velocities: &mut [Vec3],
     ) -> Solved {
         let n = mass.len();
-        (self.cg.tolerance, self.cg.of_right_hand_side, self.cg.starts_preconditioned) = (TOLERANCE, false, true);
+        (self.cg.tolerance, self.cg.of_right_hand_side, self.cg.starts_preconditioned) =
+            (TOLERANCE, false, true);
         self.prepare(bonds);
         self.answers.resize(n, Answer::default());
         self.aside.resize(n, ());

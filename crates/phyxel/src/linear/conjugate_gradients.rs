@@ -183,7 +183,8 @@ mod tests {
             assert!(solved.converged && (solved.iterations == 1) == is_weak, "{solved:?}");
             let mut exact = b.clone();
             ConjugateGradients::new(1e-13, 1000).solve(weak, |_| Vec3::ONE, &b, &mut exact);
-            let norm = |of: &dyn Fn(usize) -> Vec3| (0..n).map(|i| of(i).length_squared()).sum::<Real>().sqrt();
+            let norm =
+                |of: &dyn Fn(usize) -> Vec3| (0..n).map(|i| of(i).length_squared()).sum::<Real>().sqrt();
             let error = norm(&|i| x[i] - exact[i]) / norm(&|i| exact[i] - b[i]);
             assert!(error < 3e-2, "{error}");
         }

@@ -129,7 +129,10 @@ static INCREMENTAL: Table = Table {
                     "corrected",
                     "by the gradient of the same fit that the deformation comes from, exact for even stress also at surfaces",
                 ),
-                ("kernel", "by the plain gradient of the cosine kernel, as in the paper, which is too soft at surfaces"),
+                (
+                    "kernel",
+                    "by the plain gradient of the cosine kernel, as in the paper, which is too soft at surfaces",
+                ),
             ]),
             Presence::Default("\"corrected\""),
             "How stress becomes force.",
@@ -138,7 +141,10 @@ static INCREMENTAL: Table = Table {
             "stress_form",
             Kind::Choice(&[
                 ("first_piola", "the first Piola-Kirchhoff stress"),
-                ("scaled", "multiplied by the stretch, as in the paper: softer when squeezed, stiffer when pulled"),
+                (
+                    "scaled",
+                    "multiplied by the stretch, as in the paper: softer when squeezed, stiffer when pulled",
+                ),
             ]),
             Presence::Default("\"first_piola\""),
             "What the kernel form takes for stress.",

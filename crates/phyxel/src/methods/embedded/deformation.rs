@@ -146,7 +146,8 @@ impl Embedded {
         let f = product * own.inverse_moment;
         let residual = (squares - double_dot(f, product)).max(0.0);
         let law = self.bodies[body[i] as usize].law;
-        let energy = own.volume * law.energy_density(self.matter.lame.at(i), f) + 0.5 * own.residual * residual;
+        let energy =
+            own.volume * law.energy_density(self.matter.lame.at(i), f) + 0.5 * own.residual * residual;
         (f, energy)
     }
 

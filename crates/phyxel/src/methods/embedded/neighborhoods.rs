@@ -147,7 +147,8 @@ impl Embedded {
     fn gradients_around_degenerate(&self) -> Vec<(usize, Mat3)> {
         let degenerate = (0..self.basis.len()).filter(|&i| self.basis[i].is_degenerate());
         let mean = |i: usize| {
-            let sound = self.bonds.ends(i).iter().map(|&j| j as usize).filter(|&j| !self.basis[j].is_degenerate());
+            let sound =
+                self.bonds.ends(i).iter().map(|&j| j as usize).filter(|&j| !self.basis[j].is_degenerate());
             let (sum, n) = sound.fold((Mat3::ZERO, 0), |(sum, n), j| (sum + self.gradients[j], n + 1));
             if n > 0 { sum * (1.0 / Real::from(n)) } else { Mat3::IDENTITY }
         };

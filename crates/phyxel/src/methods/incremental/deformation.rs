@@ -8,7 +8,7 @@
 //! S_i = −½ Σ_j k_ij r_ij (x_ij − r_ij)ᵀ to V_i τ_i. Both ends compute the same numbers with the opposite sign: momentum is kept.
 //!   x_ij, y_ij bonds before and after the step [m]   τ Kirchhoff stress [Pa]   w_ij weight [1]   c_i stiffness [N/m]
 
-use super::{ForceForm, History, Incremental, Increment};
+use super::{ForceForm, History, Increment, Incremental};
 use crate::material::Answered;
 use crate::math::{
     Mat3, Real, Svd, Vec3, cofactor, frobenius_norm, max_over, outer, scaled_columns, sum_over,
@@ -63,7 +63,7 @@ impl Incremental {
         let row = self.neighbors.row(i).iter().zip(&self.bond_facts[range.clone()]);
         for (((&j, facts), &r), weight) in row.zip(&self.residual[range]).zip(weights) {
             let bond = x[j as usize] - x[i];
-            *weight = facts.weight(bond.length_squared());
+            *weight = facts.weight(self.params.force_form, bond.length_squared());
             let w = Real::from(*weight);
             n_active += usize::from(w > 0.0);
             moment += outer(bond * w, bond);
@@ -86,13 +86,7 @@ impl Incremental {
         (self.weights, self.responses) = (weights, responses);
     }
 
-    fn response(
-        &self,
-        particles: &Particles,
-        i: usize,
-        sums: RowSums,
-        time_step: Real,
-    ) -> super::Response {
+    fn response(&self, particles: &Particles, i: usize, sums: RowSums, time_step: Real) -> super::Response {
         let inverse = inverse_moment(sums.moment, sums.n_active);
         let body = &self.bodies[particles.body[i] as usize];
         let (lame, f) = (self.lame.at(i), self.gradient[i]);
@@ -266,7 +260,8 @@ impl Incremental {
             let residual: Real = row
                 .zip(&self.residual[range])
                 .map(|((&j, facts), r)| {
-                    let weight = facts.weight(x[i].distance_squared(x[j as usize]));
+                    let squared = x[i].distance_squared(x[j as usize]);
+                    let weight = facts.weight(self.params.force_form, squared);
                     Real::from(weight * facts.stiffness) * r.length_squared()
                 })
                 .sum();

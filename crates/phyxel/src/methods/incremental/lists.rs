@@ -1,6 +1,6 @@
 //! Neighbours in world space, in lists with a skin that outlast many steps.
 
-use super::Incremental;
+use super::{ForceForm, Incremental};
 use crate::kernels::cosine_weight;
 use crate::math::{Mat3, Real, Vec3, max_over, outer, trace};
 use crate::neighbors::{Grid, Neighbors};
@@ -24,8 +24,8 @@ const PERCENTILE: Real = 0.005;
 impl Incremental {
     fn reach_factor(&self) -> Real {
         match self.params.force_form {
-            super::ForceForm::Corrected => 1.0 + SKIN,
-            super::ForceForm::Kernel => LONGEST_STRETCH + SKIN,
+            ForceForm::Corrected => 1.0 + SKIN,
+            ForceForm::Kernel => LONGEST_STRETCH + SKIN,
         }
     }
 
@@ -76,7 +76,7 @@ impl Incremental {
     /// The full support, less where more neighbours than asked for are nearer, more where there are only few.
     fn find_support(&self, grid: &Grid, body: &[u32], i: usize, found: &mut Vec<(Real, u32)>) -> Real {
         let (x, full) = (&self.listed_position, self.full_support[i]);
-        if self.params.force_form == super::ForceForm::Kernel {
+        if self.params.force_form == ForceForm::Kernel {
             return full;
         }
         found.clear();
@@ -146,11 +146,8 @@ impl Incremental {
         let facts: Vec<Listed> = facts.collect();
         let mut scales: Vec<Real> = facts.iter().map(|f| f.time_scale).filter(|t| *t > 0.0).collect();
         let k = (PERCENTILE * scales.len() as Real) as usize;
-        self.time_scale = if scales.is_empty() {
-            0.0
-        } else {
-            *scales.select_nth_unstable_by(k, Real::total_cmp).1
-        };
+        self.time_scale =
+            if scales.is_empty() { 0.0 } else { *scales.select_nth_unstable_by(k, Real::total_cmp).1 };
         self.bond_facts.resize(self.neighbors.n_bonds(), BondFacts::default());
         let mut none = vec![(); n];
         neighbors.par_rows_mut(&mut self.bond_facts, &mut none).for_each(|(i, row, ())| {
@@ -182,10 +179,15 @@ pub(super) struct BondFacts {
 }
 
 impl BondFacts {
-    /// Weight of the bond at the given squared length.
+    /// Weight of the bond in the fit at the given squared length.
     #[inline(always)]
-    pub(super) fn weight(&self, squared: Real) -> f32 {
-        cosine_weight(squared as f32 * self.inverse_square)
+    pub(super) fn weight(&self, form: ForceForm, squared: Real) -> f32 {
+        let t = squared as f32 * self.inverse_square;
+        match form {
+            ForceForm::Corrected => cosine_weight(t),
+            // poly6 on both sides of the fit, [Gerszewski2009] Sec. 3.2
+            ForceForm::Kernel => (1.0 - t).max(0.0).powi(6),
+        }
     }
 }
 

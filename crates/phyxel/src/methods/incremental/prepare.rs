@@ -76,8 +76,7 @@ impl Incremental {
     fn refuse_thin_bodies(&self, particles: &Particles, matter: &Matter) -> Result<(), MethodError> {
         for body in &matter.bodies {
             let members = || (0..particles.len()).filter(|&i| particles.body[i] == body.index);
-            let n_degenerate =
-                members().filter(|&i| self.responses[i].inverse_moment == Mat3::ZERO).count();
+            let n_degenerate = members().filter(|&i| self.responses[i].inverse_moment == Mat3::ZERO).count();
             let n_all = members().count();
             if 2 * n_degenerate > n_all {
                 let message = format!(
@@ -109,11 +108,8 @@ impl Incremental {
             self.forget();
         });
         particles.position = rest;
-        self.rest = RestFacts {
-            time_step: 2.0 / (highest * (1.0 + MISSED)),
-            fastest,
-            time_scale: self.time_scale,
-        };
+        self.rest =
+            RestFacts { time_step: 2.0 / (highest * (1.0 + MISSED)), fastest, time_scale: self.time_scale };
         self.forces_at(particles);
     }
 

@@ -183,5 +183,4 @@ fn the_lonely_keep_their_deformation() {
     let method = Incremental::build(Params::default(), &mut two, &given).unwrap();
     let row = |i: usize| method.neighbors.row(i).iter().map(move |&j| (i, j as usize));
     assert!((0..two.len()).flat_map(row).all(|(i, j)| two.body[i] == two.body[j]));
-
 }

@@ -1,0 +1,184 @@
+//! The incremental method: drops, twists and the comparison of [Gerszewski2009] Fig. 8 against the numbers of its validation
+//! targets.
+
+mod support;
+
+use phyxel::contact::Obstacle;
+use phyxel::forces::{Field, FieldPoint, ForceField};
+use phyxel::geometry::Shape;
+use phyxel::material::{FlowRule, Law, Material, Plasticity, YieldMeasure};
+use phyxel::math::{Mat3, Real, Vec3, vec3};
+use phyxel::methods::incremental::{History, Params, StressForm, ViscosityModel};
+use phyxel::world::{Body, Ledger, World, WorldBuilder};
+use std::sync::Arc;
+use support::{elastic, positions};
+
+const A: Real = 0.05;
+
+fn plastic(yield_stress: Real, flow_rate: Real, viscosity: Real) -> Material {
+    let mut material = elastic(1e5, 0.3);
+    material.viscosity = viscosity.into();
+    material.plasticity = Some(Plasticity {
+        yield_stress: yield_stress.into(),
+        flow_rate: flow_rate.into(),
+        measure: YieldMeasure::Total,
+        ..Plasticity::default()
+    });
+    material
+}
+
+/// The paper's forces with the first Piola–Kirchhoff stress.
+fn kernel_form() -> Params {
+    Params { stress_form: StressForm::FirstPiola, flow_rule: FlowRule::PerSecond, ..Params::paper() }
+}
+
+fn cube(n: usize, material: Material) -> Body {
+    Body::new("cube", Shape::Box { size: Vec3::splat(n as Real * A) }, A, material)
+}
+
+fn builder(params: Params) -> WorldBuilder {
+    World::builder().default_method("incremental").method(params)
+}
+
+fn counter(ledger: &Ledger, name: &str) -> Real {
+    ledger.counters.iter().find(|c| c.0 == name).unwrap().1
+}
+
+fn percentile(mut values: Vec<Real>, share: Real) -> Real {
+    values.sort_unstable_by(Real::total_cmp);
+    values[((values.len() - 1) as Real * share).round() as usize]
+}
+
+/// What a drop of 7³ particles at 2 m/s comes to.
+struct Dropped {
+    /// Highest clearance under the lowest particle after the first contact. [m]
+    bounce: Real,
+    /// Height of the top particles' centres over the lowest possible ones. [m]
+    top: Real,
+    /// Extent in x. [m]
+    width: Real,
+    n_kept: Real,
+}
+
+fn dropped(params: Params, material: Material, duration: Real) -> Dropped {
+    let mut body = cube(7, material).at(vec3(0.0, 3.5 * A + 0.01, 0.0));
+    body.velocity = vec3(0.0, -2.0, 0.0);
+    let floor = Obstacle::new("floor", Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 }.into());
+    let mut world = builder(params).body(body).obstacle(floor.with_friction(1.0)).build().unwrap();
+    let height = |world: &World| positions(world).iter().map(|x| x.y - 0.5 * A).collect::<Vec<_>>();
+    let (mut bounce, mut has_landed): (Real, bool) = (0.0, false);
+    for _ in 0..(duration / 0.01).round() as usize {
+        world.advance(0.01).unwrap();
+        let lowest = percentile(height(&world), 0.0);
+        has_landed |= lowest < 1e-3;
+        bounce = bounce.max(if has_landed { lowest } else { 0.0 });
+    }
+    let x: Vec<Real> = positions(&world).iter().map(|x| x.x).collect();
+    Dropped {
+        bounce,
+        top: percentile(height(&world), 0.98),
+        width: percentile(x.clone(), 0.98) - percentile(x, 0.02),
+        n_kept: counter(&world.ledger(), "kept_gradients"),
+    }
+}
+
+/// Targets 6 and 7: jelly bounces, clay does not and spreads, matter that thickens under stress bounces and then slumps.
+#[test]
+fn drops_bounce_or_spread_as_the_matter_says() {
+    let mut jelly = elastic(1e5, 0.3);
+    jelly.viscosity = 20.0.into();
+    let mut putty = plastic(0.0, 100.0, 20.0);
+    putty.plasticity.as_mut().unwrap().thickening_stress = 1e3.into();
+    for (name, params) in [("corrected", Params::default()), ("kernel", kernel_form())] {
+        let elastic = dropped(params.clone(), jelly.clone(), 0.5);
+        let clay = dropped(params.clone(), plastic(300.0, 60.0, 20.0), 0.5);
+        let early = dropped(params.clone(), putty.clone(), 0.5);
+        let late = dropped(params, putty.clone(), 1.6);
+        for (what, d) in [("jelly", &elastic), ("clay", &clay), ("putty", &early), ("putty, later", &late)] {
+            println!(
+                "{name} {what}: bounce {:.3}, top {:.3}, width {:.3}, {} kept",
+                d.bounce, d.top, d.width, d.n_kept
+            );
+        }
+        assert!(elastic.bounce > 0.05 && (elastic.top / 0.33 - 1.0).abs() < 0.1, "{name}");
+        assert!(clay.bounce < 0.01, "{name}");
+        // the plain kernel is softer, and its clay lower
+        let (top, width) = if name == "kernel" { (0.199, 0.4) } else { (0.222, 0.378) };
+        assert!((clay.top / top - 1.0).abs() < 0.1 && (clay.width / width - 1.0).abs() < 0.1, "{name}");
+        assert!(early.bounce > 4.0 * clay.bounce.max(0.005) && late.top < 0.93 * early.top, "{name}");
+        assert!(late.width > early.width, "{name}");
+        assert_eq!(elastic.n_kept, 0.0, "{name}");
+    }
+}
+
+/// Twist of the top against the bottom about y [°], and the distance from the start, turned back, in spacings.
+fn twist(start: &[Vec3], now: &[Vec3]) -> (Real, Real) {
+    let center = |all: &[Vec3]| all.iter().sum::<Vec3>() / all.len() as Real;
+    let (a, b) = (center(start), center(now));
+    let pairs: Vec<(Vec3, Vec3)> = start.iter().zip(now).map(|(p, q)| (*p - a, *q - b)).collect();
+    let angle = |part: &dyn Fn(Real) -> bool| {
+        let of = pairs.iter().filter(|(p, _)| part(p.y));
+        let (mut s, mut c) = (0.0, 0.0);
+        for (p, q) in of {
+            s += p.z * q.x - p.x * q.z;
+            c += p.x * q.x + p.z * q.z;
+        }
+        s.atan2(c)
+    };
+    let turned = (angle(&|y| y > 0.15) - angle(&|y| y < -0.15)).to_degrees();
+    let covariance = pairs.iter().fold(Mat3::ZERO, |sum, (p, q)| sum + phyxel::math::outer(*q, *p));
+    let rotation = phyxel::math::polar(covariance).0;
+    let square: Real = pairs.iter().map(|(p, q)| (*q - rotation * *p).length_squared()).sum();
+    (turned, (square / pairs.len() as Real).sqrt() / A)
+}
+
+/// Target 8: an elastic cube comes back from a twisting load.
+#[test]
+fn an_elastic_twist_comes_back() {
+    let load = Field::Custom(Arc::new(|p: FieldPoint| {
+        let x = p.position;
+        vec3(4000.0 * x.y * x.z, -800.0 * x.y, -4000.0 * x.y * x.x)
+    }));
+    for (name, params) in [("corrected", Params::default()), ("kernel", kernel_form())] {
+        let mut material = elastic(1e5, 0.3);
+        material.viscosity = 400.0.into();
+        let mut world = builder(params)
+            .gravity(Vec3::ZERO)
+            .body(cube(8, material))
+            .force(ForceField { field: load.clone(), from: 0.0, until: 0.25 })
+            .build()
+            .unwrap();
+        let start = positions(&world);
+        world.advance(0.25).unwrap();
+        let peak = twist(&start, &positions(&world)).0;
+        world.advance(0.45).unwrap();
+        let (left, rms) = twist(&start, &positions(&world));
+        println!("{name}: twist {peak:.1}° to {left:.2}°, {rms:.3} spacings from the start");
+        assert!(peak > 30.0 && left.abs() < 2.0 && rms < 0.1, "{name}: {peak} {left} {rms}");
+        assert_eq!(counter(&world.ledger(), "kept_gradients"), 0.0);
+    }
+}
+
+/// The settings of [Gerszewski2009], all at once, and each option by itself, run through a drop.
+#[test]
+fn the_papers_settings_and_every_option_run() {
+    let options = [
+        Params::paper(),
+        Params { pressure: 0.3, ..Params::default() },
+        Params { volume_relaxation: 5.0, ..Params::default() },
+        Params { viscosity_model: ViscosityModel::Sph, ..Params::default() },
+        Params { history: History::Additive, ..Params::default() },
+        Params { history: History::StoredRest, ..Params::default() },
+    ];
+    for params in options {
+        let clay = match params == Params::paper() {
+            true => plastic(300.0, 0.02, 20.0),
+            false => plastic(300.0, 60.0, 20.0),
+        };
+        let d = dropped(params.clone(), clay, 0.3);
+        assert!(d.top > 0.1 && d.top < 0.33 && d.bounce < 0.05, "{params:?}: {} {}", d.top, d.bounce);
+    }
+    let mut squared = elastic(1e5, 0.3);
+    squared.law = Some(Law::SquaredStretch);
+    assert!(dropped(Params::default(), squared, 0.3).bounce > 0.05);
+}
