@@ -16,12 +16,21 @@ const BAD_INPUT: u8 = 2;
 pub(crate) enum Failure {
     /// The scene is wrong; nothing was written.
     Scene(Box<SceneError>),
+    /// A part of the scene is beyond a method; nothing was written.
+    Refused {
+        /// Keys of the methods, as they stand in a sentence.
+        methods: String,
+        /// What they cannot do.
+        error: Box<SceneError>,
+    },
     /// The arguments are wrong; nothing was written.
     Usage(String),
     /// It could not go on.
     Run(String),
     /// The user stopped it.
     Interrupted(String),
+    /// Several at once; the first decides on the exit code.
+    Several(Vec<Self>),
 }
 
 impl From<SceneError> for Failure {
@@ -38,7 +47,10 @@ impl From<ResultError> for Failure {
                 "{text}\n  go on with it:  phyxel resume {0}\n  replace it:     add --force\n  keep it:        choose another folder with -o",
                 folder.display()
             )),
-            ResultError::NotAResult(_) => Self::Usage(text),
+            ResultError::ComparisonExists(_) => Self::Usage(format!(
+                "{text}\n  replace it:  add --force\n  keep it:     choose another folder with -o"
+            )),
+            ResultError::NotAResult(_) | ResultError::NotAComparison(_) => Self::Usage(text),
             ResultError::Io { action: "open", ref source, .. }
                 if source.kind() == std::io::ErrorKind::NotFound =>
             {
@@ -55,9 +67,19 @@ impl From<ResultError> for Failure {
 impl Failure {
     /// Says what happened, on stderr, and gives the exit code.
     pub(crate) fn report(&self) -> ExitCode {
-        let code = match self {
+        ExitCode::from(self.tell())
+    }
+
+    fn tell(&self) -> u8 {
+        match self {
             Self::Scene(error) => {
                 eprint!("{}", scene_report(error, has_color()));
+                BAD_INPUT
+            }
+            Self::Refused { methods, error } => {
+                eprintln!("{} {methods} cannot do this scene:", label());
+                eprint!("{}", scene_report(error, has_color()));
+                eprintln!("  leave {methods} out of --methods, or change this with --set or in the scene");
                 BAD_INPUT
             }
             Self::Usage(text) => {
@@ -72,8 +94,11 @@ impl Failure {
                 eprintln!("{text}");
                 INTERRUPTED
             }
-        };
-        ExitCode::from(code)
+            Self::Several(failures) => {
+                let codes: Vec<u8> = failures.iter().map(Self::tell).collect();
+                codes.first().copied().unwrap_or(RUN_FAILED)
+            }
+        }
     }
 }
 

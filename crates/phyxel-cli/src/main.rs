@@ -1,17 +1,21 @@
 //! The phyxel program.
 
 mod clock;
+mod coloring;
 mod commands;
 mod failure;
 mod interrupt;
 mod march;
 mod memory;
+mod plot;
 mod progress;
 mod render;
 mod scene_source;
 mod summary;
 mod table;
+mod theatre;
 mod threads;
+mod ticks;
 
 use clap::Parser;
 use std::process::ExitCode;

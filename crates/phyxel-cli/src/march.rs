@@ -1,4 +1,4 @@
-//! The march through the frames that `run` and `resume` share.
+//! The march through the frames that `run`, `resume` and `compare` share.
 
 use crate::progress::{FrameNews, Progress, Verbosity};
 use crate::{clock, interrupt, memory};
@@ -21,6 +21,8 @@ pub(crate) struct Plan {
     pub(crate) earlier: Tally,
     /// What is shown.
     pub(crate) verbosity: Verbosity,
+    /// Stands before the bar; may be empty.
+    pub(crate) label: String,
 }
 
 /// How a march ended.
@@ -39,6 +41,8 @@ pub(crate) struct Report {
     pub(crate) outcome: Outcome,
     /// What this part of the run took.
     pub(crate) tally: Tally,
+    /// Seconds that each frame took, from the first that was computed.
+    pub(crate) frame_seconds: Vec<f64>,
     /// Seconds of writing in the background.
     pub(crate) writing: f64,
 }
@@ -49,6 +53,7 @@ struct March<'a> {
     recorder: Recorder,
     start: f64,
     tally: Tally,
+    frame_seconds: Vec<f64>,
     /// Seconds of making frames, of writing checkpoints, and of waiting for the disk.
     snapshots: f64,
     checkpoints: f64,
@@ -61,10 +66,18 @@ struct March<'a> {
 /// When results cannot be written.
 pub(crate) fn march(plan: &Plan, world: &mut World, recorder: Recorder) -> Result<Report, ResultError> {
     let start = clock::seconds();
-    let tally = Tally::default();
-    let mut march =
-        March { plan, world, recorder, start, tally, snapshots: 0.0, checkpoints: 0.0, waiting: 0.0 };
-    let progress = Progress::new(plan.first_frame, plan.last_frame, plan.verbosity);
+    let mut march = March {
+        plan,
+        world,
+        recorder,
+        start,
+        tally: Tally::default(),
+        frame_seconds: Vec::new(),
+        snapshots: 0.0,
+        checkpoints: 0.0,
+        waiting: 0.0,
+    };
+    let progress = Progress::new(plan.first_frame, plan.last_frame, plan.verbosity, &plan.label);
     let outcome = march.all_frames(&progress);
     progress.finish();
     let outcome = outcome?;
@@ -76,7 +89,7 @@ pub(crate) fn march(plan: &Plan, world: &mut World, recorder: Recorder) -> Resul
     march.close_tally();
     let total = march.tally.after(&plan.earlier);
     let writing = march.recorder.finish(status, total)?;
-    Ok(Report { outcome, tally: march.tally, writing })
+    Ok(Report { outcome, tally: march.tally, frame_seconds: march.frame_seconds, writing })
 }
 
 impl March<'_> {
@@ -105,7 +118,9 @@ impl March<'_> {
             if is_last || is_stopped || frame % plan.checkpoint_every.max(1) == 0 {
                 self.checkpoint(frame)?;
             }
-            progress.frame(FrameNews { seconds: clock::seconds() - start, ..news });
+            let seconds = clock::seconds() - start;
+            self.frame_seconds.push(seconds);
+            progress.frame(FrameNews { seconds, ..news });
             if is_stopped && !is_last {
                 return Ok(Outcome::Interrupted(frame));
             }

@@ -8,7 +8,7 @@ use phyxel::methods::CATALOGUE;
 use phyxel::world::World;
 use phyxel_io::results::{BodyInfo, BundledScene, ContentDigest, bundle_meshes};
 use phyxel_io::scene::description::{Resolution, Sampling, Scene, Varying};
-use phyxel_io::scene::{ParseOptions, SceneFile, WorldOptions, apply_overrides};
+use phyxel_io::scene::{ParseOptions, SceneFile, WorldOptions, apply_overrides, with_method};
 use std::path::{Path, PathBuf};
 
 /// What a particle of a method takes at the most while a world is built and run [bytes].
@@ -68,21 +68,52 @@ impl SceneSource {
 
 /// Reads a scene file, applies overrides and builds the world.
 pub(crate) fn load(path: &Path, overrides: &[(String, String)]) -> Result<SceneSource, Failure> {
-    let name = path.display().to_string();
-    let bytes =
-        std::fs::read(path).map_err(|error| Failure::Usage(format!("cannot read {name}: {error}")))?;
-    if std::str::from_utf8(&bytes).is_err() {
-        // says so, with the place
-        parse_bytes(&bytes, &name)?;
+    SceneText::read(path, overrides)?.build()
+}
+
+/// A scene file's text with overrides applied.
+pub(crate) struct SceneText {
+    path: PathBuf,
+    /// For messages.
+    name: String,
+    text: String,
+}
+
+impl SceneText {
+    /// Reads a scene file and applies overrides.
+    pub(crate) fn read(path: &Path, overrides: &[(String, String)]) -> Result<Self, Failure> {
+        let name = path.display().to_string();
+        let bytes =
+            std::fs::read(path).map_err(|error| Failure::Usage(format!("cannot read {name}: {error}")))?;
+        if std::str::from_utf8(&bytes).is_err() {
+            // says so, with the place
+            parse_bytes(&bytes, &name)?;
+        }
+        let text = apply_overrides(&String::from_utf8_lossy(&bytes), &name, overrides)?;
+        Ok(Self { path: path.to_owned(), name, text })
     }
-    let text = apply_overrides(&String::from_utf8_lossy(&bytes), &name, overrides)?;
-    let file = parse_bytes(text.as_bytes(), &name)?;
-    let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-    let options = WorldOptions { clock: Some(clock::seconds), max_particles: max_particles(&file.scene) };
-    let world = file.build_world(&folder, &options)?;
-    let title = file.scene.title.clone().unwrap_or_else(|| scene_name(path));
-    let bundle = bundle_meshes(&text, &folder);
-    Ok(SceneSource { title, bodies: body_infos(&file.scene, &world), scene: file.scene, bundle, world })
+
+    /// The same scene with one method for all bodies, and the names of those that named their own.
+    pub(crate) fn with_method(&self, method: &str) -> Result<(Self, Vec<String>), Failure> {
+        let (text, named) = with_method(&self.text, &self.name, method)?;
+        Ok((Self { path: self.path.clone(), name: self.name.clone(), text }, named))
+    }
+
+    /// What it says, if it is valid.
+    pub(crate) fn parse(&self) -> Result<SceneFile, Failure> {
+        parse_bytes(self.text.as_bytes(), &self.name)
+    }
+
+    /// Builds the world.
+    pub(crate) fn build(&self) -> Result<SceneSource, Failure> {
+        let file = self.parse()?;
+        let folder = self.path.parent().map_or_else(PathBuf::new, Path::to_owned);
+        let options = WorldOptions { clock: Some(clock::seconds), max_particles: max_particles(&file.scene) };
+        let world = file.build_world(&folder, &options)?;
+        let title = file.scene.title.clone().unwrap_or_else(|| scene_name(&self.path));
+        let bundle = bundle_meshes(&self.text, &folder);
+        Ok(SceneSource { title, bodies: body_infos(&file.scene, &world), scene: file.scene, bundle, world })
+    }
 }
 
 /// The obstacles of a scene, for drawing.

@@ -26,6 +26,11 @@ impl Table {
         Self { rows: Vec::new(), right: (0..n_columns).collect() }
     }
 
+    /// A table whose head is only known when it is made.
+    pub(crate) fn with_head(head: Vec<String>, right: impl IntoIterator<Item = usize>) -> Self {
+        Self { rows: vec![head], right: right.into_iter().collect() }
+    }
+
     /// Adds a row.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().collect());

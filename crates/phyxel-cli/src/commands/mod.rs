@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod compare;
 mod list;
 mod render;
 mod resume;
@@ -19,6 +20,7 @@ Examples:
   phyxel resume out/scene                              goes on where it stopped
   phyxel render out/scene -o scene.gif                 an animation
   phyxel render out/scene -o sheet.png --sheet 9       nine moments on one page
+  phyxel compare scene.toml --methods reference,embedded -o out/both   the same scene by two methods
 
 Exit codes: 0 done, 1 the run failed, 2 bad arguments or a bad scene, 130 interrupted.";
 
@@ -34,6 +36,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Run(run::Args),
     Check(check::Args),
+    Compare(compare::Args),
     Resume(resume::Args),
     Render(render::Args),
     List(list::Args),
@@ -46,6 +49,7 @@ impl Command {
         match self {
             Self::Run(args) => run::run(&args),
             Self::Check(args) => check::run(&args),
+            Self::Compare(args) => compare::run(&args),
             Self::Resume(args) => resume::run(&args),
             Self::Render(args) => render::run(&args),
             Self::List(args) => list::run(&args),

@@ -1,18 +1,17 @@
 //! `phyxel render`: pictures and animations of a result.
 
-mod coloring;
 mod selection;
-mod stage;
 
 use super::print;
+use crate::coloring::{Coloring, parse_range};
 use crate::failure::{Failure, warn};
 use crate::render::{CameraOptions, Picture, Quality, contact_sheet, write_gif};
+use crate::theatre::Theatre;
 use crate::{scene_source, threads};
 use clap::ValueEnum;
-use coloring::{Coloring, parse_range};
 use phyxel_io::results::{ParticleColumn, ParticleTable, ResultFolder, RunInfo};
 use selection::Selection;
-use stage::Theatre;
+pub(super) use selection::evenly_spaced;
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -82,11 +81,9 @@ enum Format {
 
 const STILL_SIZE: (usize, usize) = (1280, 960);
 const SMALL_SIZE: (usize, usize) = (480, 360);
-/// Share of the width, about the middle, that the legend at the right leaves free.
-const CLEAR_OF_LEGEND: f32 = 0.74;
 const MOST_PIXELS: usize = 16384;
 
-fn parse_size(text: &str) -> Result<(usize, usize), String> {
+pub(super) fn parse_size(text: &str) -> Result<(usize, usize), String> {
     let expected = || format!("a size such as 640x480 is expected, each side from 16 to {MOST_PIXELS}");
     let (width, height) = text.split_once(['x', 'X', '×']).ok_or_else(expected)?;
     let side = |text: &str| text.trim().parse().ok().filter(|side| (16..=MOST_PIXELS).contains(side));
@@ -130,8 +127,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             Space::Embedded => Vec::new(),
         };
         let camera = args.camera.unwrap_or_default();
-        let clear_share = if coloring.legend().is_some() { CLEAR_OF_LEGEND } else { 1.0 };
-        let aspect = clear_share * size.0 as f32 / size.1 as f32;
+        let aspect = coloring.clear_share() * size.0 as f32 / size.1 as f32;
         let theatre = Theatre::new(&tables, obstacles, &camera, aspect);
         let pictures = tables.iter().map(|table| {
             let mut stage = theatre.stage(table, &coloring);

@@ -66,13 +66,23 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let verbosity = Verbosity::from_flags(args.quiet, args.verbose);
         let n_frames = args.frames.unwrap_or_else(|| source.scene.n_frames());
         let plan = plan(&source, 0, n_frames, Tally::default(), verbosity);
-        let info = new_info(&source, n_frames);
-        let folder = ResultFolder::create(&output, overwrite, &source.bundle)?;
-        let ledger = folder.new_ledger()?;
-        let recorder = Recorder::start(folder, info, ledger)?;
-        let report = march(&plan, &mut source.world, recorder)?;
+        let report = record(&mut source, &plan, &output, overwrite)?;
         conclude(&report, &output, verbosity)
     })
+}
+
+/// Computes a scene from its start into a new result folder.
+pub(super) fn record(
+    source: &mut SceneSource,
+    plan: &Plan,
+    output: &Path,
+    overwrite: Overwrite,
+) -> Result<Report, Failure> {
+    let info = new_info(source, plan.last_frame);
+    let folder = ResultFolder::create(output, overwrite, &source.bundle)?;
+    let ledger = folder.new_ledger()?;
+    let recorder = Recorder::start(folder, info, ledger)?;
+    Ok(march(plan, &mut source.world, recorder)?)
 }
 
 /// What is to be computed of a scene.
@@ -92,6 +102,7 @@ pub(super) fn plan(
         checkpoint_every: output.checkpoint_every,
         earlier,
         verbosity,
+        label: String::new(),
     }
 }
 

@@ -4,6 +4,7 @@
 //! several, or an animation. A picture has the same bytes for any number of threads.
 
 mod animation;
+mod board;
 mod bounds;
 mod bvh;
 mod camera;
@@ -31,6 +32,7 @@ use std::str::FromStr;
 use rayon::prelude::*;
 
 pub(crate) use self::animation::write_gif;
+pub(crate) use self::board::{named_rows, side_by_side, write_note};
 pub(crate) use self::bounds::Bounds;
 pub(crate) use self::camera::Camera;
 pub(crate) use self::camera_options::CameraOptions;

@@ -6,6 +6,7 @@ use super::color::Color;
 use super::picture::Picture;
 use super::stage::{ColorBar, Stage};
 use super::text::{FAINT_INK, INK, TextStyle, draw_text, fitted, text_width};
+use crate::ticks::Ticks;
 
 /// Height of a capital letter over the height of the picture, and its least size (pixels).
 const CAP_SHARE: f32 = 0.021;
@@ -17,7 +18,7 @@ const MARGIN: f32 = 2.0;
 const PANEL: Color = Color::new(0xf6, 0xf7, 0xf9);
 const PANEL_OPACITY: f32 = 0.72;
 /// About so many intervals on a legend.
-const N_TICKS: f32 = 5.0;
+const N_TICKS: f64 = 5.0;
 
 /// Draws everything that the stage asks for; `grid_spacing` (m) is noted where there is a ground.
 pub(super) fn draw(picture: &mut Picture, stage: &Stage, grid_spacing: Option<f32>) {
@@ -65,7 +66,7 @@ fn metres(length: f32) -> String {
 }
 
 fn draw_color_bar(picture: &mut Picture, bar: &ColorBar, cap: f32) {
-    let ticks = Ticks::between(bar.min, bar.max);
+    let ticks = Ticks::between(f64::from(bar.min), f64::from(bar.max), N_TICKS);
     let style = TextStyle { cap_height: cap, ink: INK };
     let heading = ticks.heading(&bar.label, &bar.unit);
     let widest_tick = ticks.marks.iter().map(|mark| text_width(&mark.1, cap)).fold(0.0, f32::max);
@@ -91,118 +92,17 @@ fn draw_color_bar(picture: &mut Picture, bar: &ColorBar, cap: f32) {
         picture.blend_rectangle([bar_left as i64, top as i64 + row], [bar_width as i64, 1], color, 1.0);
     }
     for (share, text) in &ticks.marks {
-        let y = top + (1.0 - share) * (height - 1.0);
+        let y = top + (1.0 - *share as f32) * (height - 1.0);
         let start = bar_left + bar_width.floor();
         picture.blend_rectangle([start as i64, y.round() as i64], [(0.5 * cap).max(2.0) as i64, 1], INK, 0.9);
         draw_text(picture, text, vec2(start + gap, y + 0.5 * cap + 0.5), style);
     }
 }
 
-/// Marks at round values.
-struct Ticks {
-    /// Share of the bar, text.
-    marks: Vec<(f32, String)>,
-    /// All values are in units of ten to this power.
-    exponent: i32,
-}
-
-impl Ticks {
-    fn between(min: f32, max: f32) -> Self {
-        let (min, max) = (f64::from(min), f64::from(max));
-        if !(min.is_finite() && max.is_finite()) {
-            return Self { marks: Vec::new(), exponent: 0 };
-        }
-        let largest = min.abs().max(max.abs());
-        let magnitude = if largest > 0.0 { largest.log10().floor() as i32 } else { 0 };
-        let exponent = if (-2..5).contains(&magnitude) { 0 } else { magnitude.div_euclid(3) * 3 };
-        let unit = 10f64.powi(exponent);
-        let (low, high) = (min / unit, max / unit);
-        let extent = high - low;
-        // A range below the digits of f32 has no inside to mark.
-        if extent.abs() <= 1e-6 * (largest / unit) {
-            return Self { marks: vec![(0.5, trimmed(0.5 * (low + high), 4))], exponent };
-        }
-        let step = nice_step(extent.abs() / f64::from(N_TICKS));
-        let decimals = (-step.log10().floor()).max(0.0) as usize;
-        let first = (low.min(high) / step - 1e-6).ceil() as i64;
-        let last = (low.max(high) / step + 1e-6).floor() as i64;
-        let mark = |k: i64| {
-            let value = k as f64 * step;
-            (((value - low) / extent).clamp(0.0, 1.0) as f32, format!("{value:.decimals$}").replace('-', "−"))
-        };
-        Self { marks: (first..=last).map(mark).collect(), exponent }
-    }
-
-    fn heading(&self, label: &str, unit: &str) -> String {
-        let mut parts = vec![label.trim().to_owned()];
-        if self.exponent != 0 {
-            let raise = |digit: char| match digit {
-                '-' => '⁻',
-                _ => digit.to_digit(10).and_then(|d| "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().nth(d as usize)).unwrap_or(digit),
-            };
-            parts.push(format!("×10{}", self.exponent.to_string().chars().map(raise).collect::<String>()));
-        }
-        if !unit.trim().is_empty() {
-            parts.push(format!("[{}]", unit.trim()));
-        }
-        parts.join(" ").trim().to_owned()
-    }
-}
-
-/// The one of 1, 2, 2.5, 5 and 10 times a power of ten that is nearest to `rough` from above.
-fn nice_step(rough: f64) -> f64 {
-    let power = 10f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].into_iter().find(|step| step * power >= rough * 0.999);
-    step.unwrap_or(10.0) * power
-}
-
-fn trimmed(value: f64, decimals: usize) -> String {
-    let text = format!("{value:.decimals$}");
-    text.trim_end_matches('0').trim_end_matches('.').replace('-', "−")
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::font;
     use super::*;
-
-    fn texts(min: f32, max: f32) -> Vec<String> {
-        Ticks::between(min, max).marks.into_iter().map(|mark| mark.1).collect()
-    }
-
-    #[test]
-    fn ticks_are_round_numbers_inside_the_range() {
-        assert_eq!(texts(0.0, 1.0), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
-        assert_eq!(texts(-3.0, 2.0), ["−3", "−2", "−1", "0", "1", "2"]);
-        assert_eq!(texts(0.013, 0.047), ["0.02", "0.03", "0.04"]);
-        assert_eq!(texts(0.0, 2.3e6), ["0.0", "0.5", "1.0", "1.5", "2.0"]);
-    }
-
-    #[test]
-    fn tick_places_match_their_values() {
-        for (share, text) in Ticks::between(10.0, 35.0).marks {
-            let value: f32 = text.parse().unwrap();
-            assert!((10.0 + share * 25.0 - value).abs() < 1e-4, "{text} at {share}");
-        }
-    }
-
-    #[test]
-    fn headings_carry_the_power_and_the_unit() {
-        assert_eq!(Ticks::between(0.0, 2.3e6).heading("stress", "Pa"), "stress ×10⁶ [Pa]");
-        assert_eq!(Ticks::between(0.0, 4e-5).heading("strain", ""), "strain ×10⁻⁶");
-        assert_eq!(Ticks::between(0.0, 1.0).heading("speed", "m/s"), "speed [m/s]");
-    }
-
-    #[test]
-    fn strange_ranges_are_survived() {
-        assert_eq!(texts(2.0, 2.0), ["2"]);
-        assert_eq!(texts(0.0, 0.0), ["0"]);
-        assert!(texts(f32::NAN, 1.0).is_empty());
-        assert!(texts(0.0, f32::INFINITY).is_empty());
-        assert!((1..12).contains(&texts(-f32::MAX, f32::MAX).len()));
-        assert!((1..12).contains(&texts(1.0, 1.000_001).len()));
-        assert_eq!(texts(1.0, 0.0).len(), 6);
-    }
 
     #[test]
     fn lengths_take_the_unit_that_suits_them() {
@@ -214,7 +114,7 @@ mod tests {
     fn the_font_has_all_that_is_written_here() {
         let mut written = String::from("grid ×10⁻ [] …");
         for (min, max) in [(-1.0, 1.0), (0.0, 1e9), (0.0, 1e-9), (-7e4, 3.0)] {
-            let ticks = Ticks::between(min, max);
+            let ticks = Ticks::between(min, max, N_TICKS);
             written += &ticks.heading("plastic_strain", "kg·m²/s³");
             ticks.marks.iter().for_each(|mark| written += &mark.1);
         }

@@ -7,7 +7,7 @@ use super::overlay::cap_height;
 use super::picture::Picture;
 use super::text::{INK, TextStyle, draw_text, fitted};
 
-const PAPER: Color = Color::new(0xfb, 0xfb, 0xfc);
+pub(super) const PAPER: Color = Color::new(0xfb, 0xfb, 0xfc);
 /// Margin over the width of a tile, and its least size (pixels).
 const MARGIN_SHARE: f32 = 0.012;
 const LEAST_MARGIN: usize = 4;

@@ -1,6 +1,7 @@
 //! End to end: the built program on real scenes, its files read back.
 
 mod arguments;
+mod comparing;
 mod pictures;
 mod results;
 mod resuming;

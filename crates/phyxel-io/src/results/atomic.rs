@@ -68,7 +68,7 @@ pub(super) fn write_atomically(path: &Path, bytes: &[u8], durability: Durability
     file.finish(durability)
 }
 
-fn aside(path: &Path) -> PathBuf {
+pub(super) fn aside(path: &Path) -> PathBuf {
     let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
     name.push(".");
     name.push(ASIDE);

@@ -23,6 +23,12 @@ pub enum ResultError {
     /// There is something else.
     #[error("{} exists and is no result folder of phyxel; nothing in it was touched", .0.display())]
     NotAResult(PathBuf),
+    /// There is a comparison already.
+    #[error("{} holds another comparison", .0.display())]
+    ComparisonExists(PathBuf),
+    /// There is something else where a comparison was to be.
+    #[error("{} exists and is no comparison of phyxel; nothing in it was touched", .0.display())]
+    NotAComparison(PathBuf),
     /// Another process writes there.
     #[error("{} is being written by another run", .0.display())]
     Busy(PathBuf),

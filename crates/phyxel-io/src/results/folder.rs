@@ -84,6 +84,20 @@ impl ResultFolder {
         Ok(folder)
     }
 
+    /// Removes what a run wrote, and the folder if nothing else is in it.
+    ///
+    /// # Errors
+    /// When it is no result, another run writes there, or the system refuses.
+    pub fn remove(path: &Path) -> Result<(), ResultError> {
+        let folder = Self::open_to_write(path)?;
+        remove_result(path)?;
+        drop(folder);
+        remove_file(&path.join(LOCK))?;
+        // what the user put there stays
+        let _ = fs::remove_dir(path);
+        Ok(())
+    }
+
     /// Opens a result to go on with it.
     ///
     /// # Errors
@@ -317,7 +331,7 @@ fn remove_result(path: &Path) -> Result<(), ResultError> {
     Ok(())
 }
 
-fn remove_file(path: &Path) -> Result<(), ResultError> {
+pub(super) fn remove_file(path: &Path) -> Result<(), ResultError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(ResultError::io("remove", path, error))
@@ -390,6 +404,11 @@ pub(super) mod tests {
         assert!(folder.frame_numbers().unwrap().is_empty());
         assert_eq!(fs::read(path.join("notes.txt")).unwrap(), b"mine");
         assert_eq!(fs::read(path.join("meshes/1.obj")).unwrap(), b"o");
+        folder.write_run_info(&info()).unwrap();
+        assert!(matches!(ResultFolder::remove(&path), Err(ResultError::Busy(_))));
+        drop(folder);
+        ResultFolder::remove(&path).unwrap();
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 1, "the notes stay");
     }
 
     #[test]

@@ -8,10 +8,13 @@
 //! DIR/frames/particles_0000.ply     what other programs read
 //! DIR/checkpoint/frame_0000.state   the engine's own state, to go on from
 //! ```
+//! A comparison ([`ComparisonFolder`]) is a folder of such folders.
+//!
 //! Every file is written aside and renamed; only the ledger grows in place, row by row, and is cut back on resuming.
 
 mod atomic;
 mod checkpoint;
+mod comparison;
 mod digest;
 mod error;
 mod folder;
@@ -22,6 +25,7 @@ mod recorder;
 mod run_info;
 
 pub use checkpoint::{Checkpoint, CheckpointError, CheckpointHeader, write_checkpoint};
+pub use comparison::ComparisonFolder;
 pub use digest::ContentDigest;
 pub use error::ResultError;
 pub use folder::{Overwrite, ResultFolder};
@@ -71,4 +75,5 @@ pub const FORMATS: &[Format] = &[
     },
     Format { extension: "png", direction: "written", about: "pictures and contact sheets" },
     Format { extension: "gif", direction: "written", about: "animations" },
+    Format { extension: "svg", direction: "written", about: "plots of comparisons" },
 ];

@@ -23,10 +23,11 @@ mod values;
 mod world;
 
 pub use file::{ParseOptions, SceneFile};
-pub use overrides::apply_overrides;
+pub use overrides::{apply_overrides, with_method};
 pub use presets::materials_markdown;
 pub use problem::{Problem, SceneError, line_column};
 pub use schema::{json_schema, reference_markdown};
 pub use spans::Spans;
+pub use spelling::{listed, nearest};
 pub use units::{Dimension, UnitError, parse_quantity};
 pub use world::WorldOptions;

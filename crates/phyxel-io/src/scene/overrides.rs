@@ -23,10 +23,7 @@ pub fn apply_overrides(
     if overrides.is_empty() {
         return Ok(text.to_owned());
     }
-    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
-        let message = format!("not valid TOML: {}", error.message());
-        SceneError::new(source_name, text, vec![Problem::new(error.span().unwrap_or(0..0), message)])
-    })?;
+    let mut document = parse(text, source_name)?;
     let mut problems = Vec::new();
     for (key, value) in overrides {
         if let Err(error) = apply(&mut document, key, value) {
@@ -34,6 +31,39 @@ pub fn apply_overrides(
         }
     }
     if problems.is_empty() { Ok(document.to_string()) } else { Err(joined(problems)) }
+}
+
+/// The text of a scene with one method for all its bodies, and the names of the bodies that named one of their own.
+pub fn with_method(text: &str, source_name: &str, method: &str) -> Result<(String, Vec<String>), SceneError> {
+    let mut document = parse(text, source_name)?;
+    let mut named = Vec::new();
+    let mut change = |body: &mut dyn TableLike| {
+        if let Some(Item::Value(own)) = body.get_mut("method") {
+            // in its place, so that every line of the scene keeps its number
+            replace(own, method.into());
+            named.push(name_of(body).unwrap_or_default());
+        }
+    };
+    match document.get_mut("bodies") {
+        Some(Item::ArrayOfTables(bodies)) => bodies.iter_mut().for_each(|body| change(body)),
+        Some(Item::Value(Value::Array(bodies))) => {
+            bodies.iter_mut().filter_map(Value::as_inline_table_mut).for_each(|body| change(body));
+        }
+        // no bodies, or no table: the validator says so
+        _ => {}
+    }
+    match document.get_mut("method") {
+        Some(Item::Value(own)) => replace(own, method.into()),
+        _ => drop(document.insert("method", Item::Value(method.into()))),
+    }
+    Ok((document.to_string(), named))
+}
+
+fn parse(text: &str, source_name: &str) -> Result<DocumentMut, SceneError> {
+    text.parse().map_err(|error: toml_edit::TomlError| {
+        let message = format!("not valid TOML: {}", error.message());
+        SceneError::new(source_name, text, vec![Problem::new(error.span().unwrap_or(0..0), message)])
+    })
 }
 
 /// One error for all bad overrides, each on a line of its own.

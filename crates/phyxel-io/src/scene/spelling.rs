@@ -23,7 +23,7 @@ fn edit_distance(left: &[char], right: &[char]) -> usize {
 /// The candidate that `word` most probably stands for, if one is near enough to be worth naming.
 /// A difference in letter case alone always counts as near. Among equally near candidates the one that agrees best in
 /// letter case wins, then the first.
-pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A word longer than any key cannot be near; the cap keeps hostile input cheap.
     const MAX_LENGTH: usize = 64;
     let letters = |text: &str| -> Vec<char> { text.to_lowercase().chars().collect() };
@@ -48,7 +48,7 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
 }
 
 /// Words as a list for a sentence: "`a`, `b` and `c`".
-pub(crate) fn listed<'a>(words: impl IntoIterator<Item = &'a str>, last_word: &str) -> String {
+pub fn listed<'a>(words: impl IntoIterator<Item = &'a str>, last_word: &str) -> String {
     let quoted: Vec<String> = words.into_iter().map(|word| format!("`{word}`")).collect();
     match quoted.split_last() {
         None => String::new(),

@@ -3,8 +3,8 @@
 use crate::{FULL, SHORT, parse};
 use phyxel::math::{Vec3, vec3};
 use phyxel_io::scene::SceneFile;
-use phyxel_io::scene::apply_overrides;
 use phyxel_io::scene::description::*;
+use phyxel_io::scene::{apply_overrides, with_method};
 
 fn changed(text: &str, overrides: &[(&str, &str)]) -> Result<String, String> {
     let owned: Vec<(String, String)> =
@@ -130,4 +130,21 @@ fn a_wrong_key_or_value_is_found_by_the_validation() {
     assert!(error.contains("unknown key `densty`") && error.contains("\"3 kg\" is a mass"), "{error}");
     let broken = changed("a = = 1", &[("b", "1")]).unwrap_err();
     assert!(broken.starts_with("scene.toml:1:5: not valid TOML"), "{broken}");
+}
+
+/// A comparison runs all bodies by one method; the lines of the scene keep their numbers and comments.
+#[test]
+fn one_method_takes_the_place_of_all_others() {
+    let bodies =
+        "[[bodies]] # first\nname = \"a\"\nmethod = \"reference\" # own\n\n[[bodies]]\nname = \"b\"\n";
+    let (text, named) = with_method(&format!("method = 'reference'\n{bodies}"), "x", "embedded").unwrap();
+    assert_eq!(named, ["a"]);
+    let expected = format!("method = \"embedded\"\n{}", bodies.replace("reference", "embedded"));
+    assert_eq!(text, expected);
+    let inline = "bodies = [{ name = \"a\", method = \"reference\" }]\n[materials.m]\ndensity = 1\n";
+    let (text, named) = with_method(inline, "x", "embedded").unwrap();
+    let expected = "bodies = [{ name = \"a\", method = \"embedded\" }]\nmethod = \"embedded\"\n[materials.m]\ndensity = 1\n";
+    assert_eq!((text.as_str(), named.len()), (expected, 1));
+    assert_eq!(with_method("bodies = 3\n", "x", "embedded").unwrap().1, [""; 0]);
+    assert!(with_method("a = [", "x", "embedded").unwrap_err().to_string().contains("not valid TOML"));
 }

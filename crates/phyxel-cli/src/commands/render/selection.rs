@@ -43,13 +43,16 @@ impl Selection {
                 Err(format!("there is no frame {number}: the result has {first} to {last}"))
             }
             Self::Every(every) => Ok(numbers.iter().copied().step_by(every.max(1)).collect()),
-            Self::Sheet(n_pictures) => {
-                let n_pictures = n_pictures.clamp(1, numbers.len());
-                let gaps = (n_pictures - 1).max(1);
-                Ok((0..n_pictures).map(|k| numbers[(k * (numbers.len() - 1) + gaps / 2) / gaps]).collect())
-            }
+            Self::Sheet(n_pictures) => Ok(evenly_spaced(numbers, n_pictures)),
         }
     }
+}
+
+/// So many of the numbers, the first and the last among them; all of them if there are fewer.
+pub(in crate::commands) fn evenly_spaced(numbers: &[usize], n_picked: usize) -> Vec<usize> {
+    let n_picked = n_picked.clamp(1, numbers.len().max(1)).min(numbers.len());
+    let gaps = n_picked.saturating_sub(1).max(1);
+    (0..n_picked).map(|k| numbers[(k * (numbers.len() - 1) + gaps / 2) / gaps]).collect()
 }
 
 #[cfg(test)]

@@ -3,9 +3,12 @@
 use crate::render::{Color, ColorBar, ColorMap, body_color};
 use phyxel_io::results::{ParticleColumn, ParticleTable};
 
+/// Share of the width, about the middle, that a legend at the right leaves free.
+const CLEAR_OF_LEGEND: f32 = 0.74;
+
 /// How particles are coloured, the same in all frames.
 #[derive(Clone, Debug)]
-pub(super) enum Coloring {
+pub(crate) enum Coloring {
     /// Each body has its colour.
     Body,
     /// By the values of a column; of a vector, by its length.
@@ -13,7 +16,7 @@ pub(super) enum Coloring {
 }
 
 /// For clap: "MIN:MAX".
-pub(super) fn parse_range(text: &str) -> Result<[f32; 2], String> {
+pub(crate) fn parse_range(text: &str) -> Result<[f32; 2], String> {
     let expected = "two numbers MIN:MAX are expected, the first one smaller";
     let (min, max) = text.split_once(':').ok_or(expected)?;
     let number = |text: &str| text.trim().parse::<f32>().ok().filter(|value| value.is_finite());
@@ -25,7 +28,7 @@ pub(super) fn parse_range(text: &str) -> Result<[f32; 2], String> {
 
 impl Coloring {
     /// A colouring for all of the frames, so that a colour means the same in each of them.
-    pub(super) fn new(name: &str, range: Option<[f32; 2]>, tables: &[ParticleTable]) -> Result<Self, String> {
+    pub(crate) fn new(name: &str, range: Option<[f32; 2]>, tables: &[ParticleTable]) -> Result<Self, String> {
         if name == "body" {
             return if range.is_some() {
                 Err("--range needs a column to --color-by".into())
@@ -52,7 +55,7 @@ impl Coloring {
     }
 
     /// The colour of each particle.
-    pub(super) fn colors(&self, table: &ParticleTable) -> Vec<Color> {
+    pub(crate) fn colors(&self, table: &ParticleTable) -> Vec<Color> {
         let n_rows = table.id.len();
         match self {
             Self::Body => table.body.iter().map(|&body| body_color(body as usize)).collect(),
@@ -65,8 +68,13 @@ impl Coloring {
         }
     }
 
+    /// Share of a picture's width, about the middle, that the legend leaves free.
+    pub(crate) fn clear_share(&self) -> f32 {
+        if self.legend().is_some() { CLEAR_OF_LEGEND } else { 1.0 }
+    }
+
     /// The legend, if there is one.
-    pub(super) fn legend(&self) -> Option<ColorBar> {
+    pub(crate) fn legend(&self) -> Option<ColorBar> {
         match self {
             Self::Body => None,
             Self::Column(bar) => Some(bar.clone()),

@@ -1,6 +1,6 @@
 //! What is seen: particles, obstacles where they are at that time, one camera for all frames.
 
-use super::coloring::Coloring;
+use crate::coloring::Coloring;
 use crate::render::{Bounds, Camera, CameraOptions, Color, Mesh, Plane, Sphere, Stage};
 use phyxel::contact::{Obstacle, Pose};
 use phyxel::geometry::Shape;
@@ -15,7 +15,7 @@ const LARGEST_OBSTACLE: f32 = 2.0;
 const UPRIGHT: f64 = 0.9999;
 
 /// What all pictures have in common.
-pub(super) struct Theatre {
+pub(crate) struct Theatre {
     camera: Camera,
     obstacles: Vec<Scenery>,
     /// A point in the middle, to draw infinite planes around.
@@ -31,7 +31,7 @@ struct Scenery {
 
 impl Theatre {
     /// A view of all particles in all frames.
-    pub(super) fn new(
+    pub(crate) fn new(
         tables: &[ParticleTable],
         obstacles: Vec<Obstacle>,
         options: &CameraOptions,
@@ -43,11 +43,23 @@ impl Theatre {
                 bounds.include(glam::Vec3::from_array(*position), *radius);
             }
         }
+        let times: Vec<f64> = tables.iter().map(|table| table.time).collect();
+        Self::around(bounds, &times, obstacles, options, aspect)
+    }
+
+    /// A view of a box, and of obstacles at the given times if they are not much larger.
+    pub(crate) fn around(
+        mut bounds: Bounds,
+        times: &[f64],
+        obstacles: Vec<Obstacle>,
+        options: &CameraOptions,
+        aspect: f32,
+    ) -> Self {
         let obstacles: Vec<Scenery> = obstacles.into_iter().map(Scenery::new).collect();
         let extent = bounds.size().length();
         for scenery in &obstacles {
             let mut own = Bounds::EMPTY;
-            for time in tables.iter().map(|table| table.time) {
+            for &time in times {
                 scenery.places(time).for_each(|place| own.include(place, 0.0));
             }
             if own.size().length() < LARGEST_OBSTACLE * extent {
@@ -59,7 +71,7 @@ impl Theatre {
     }
 
     /// One frame.
-    pub(super) fn stage(&self, table: &ParticleTable, coloring: &Coloring) -> Stage {
+    pub(crate) fn stage(&self, table: &ParticleTable, coloring: &Coloring) -> Stage {
         let mut stage = Stage::new(self.camera);
         let places = table.position.iter().zip(&table.radius).zip(coloring.colors(table));
         stage.spheres = places
