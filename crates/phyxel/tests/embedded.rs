@@ -4,15 +4,14 @@
 mod support;
 
 use phyxel::contact::{Axes, Ease, Grip, Keyframe, Motion, Obstacle};
-use phyxel::forces::{Field, ForceField};
 use phyxel::geometry::{Sampling, Shape};
-use phyxel::material::{Material, Plasticity, Varying, YieldMeasure};
+use phyxel::material::{Material, Plasticity, Varying};
 use phyxel::math::{Mat3, Real, Vec3, outer, polar, vec3};
 use phyxel::methods::StepError;
 use phyxel::methods::embedded::{Embedding, Params};
 use phyxel::world::{Body, Ledger, World, WorldBuilder};
 use std::collections::HashMap;
-use support::{elastic, grip_across_z, region};
+use support::{elastic, region};
 
 fn plastic(yield_stress: Real, flow_rate: Real, viscosity: Real) -> Material {
     Material {

@@ -279,7 +279,7 @@ mod tests {
             let expected: Vec<(usize, usize)> =
                 (0..n).filter_map(|i| bonds.find(i, j).map(|bond| (bond, i))).collect();
             assert_eq!(bonds.incoming_bonds(j).collect::<Vec<_>>(), expected);
-            let weights: Vec<Real> = (&bonds).incoming(j).map(|b| b.2).collect();
+            let weights: Vec<Real> = bonds.incoming(j).map(|b| b.2).collect();
             assert!(expected.iter().zip(weights).all(|(b, w)| Real::from(bonds.weights[b.0]) == w));
         }
         assert!((0..n).all(|i| bonds.ends(i).is_sorted() && bonds.count(i) <= SLOTS));
@@ -315,7 +315,7 @@ mod tests {
             expected.sort_unstable_by_key(|bond| bond.0);
             assert_eq!(bonds.ends(k), expected.iter().map(|b| b.0).collect::<Vec<_>>());
         }
-        assert_eq!((&bonds).n_rows(), rows.len());
+        assert_eq!(bonds.n_rows(), rows.len());
     }
 
     #[test]

@@ -395,7 +395,7 @@ fn resampling_keeps_mass_and_momentum() {
             assert!(ends.windows(2).all(|pair| pair[0] < pair[1]) && !ends.contains(&(i as u32)));
             assert!(ends.iter().all(|j| (*j as usize) < particles.len()));
         }
-        assert_eq!((&method.bonds).n_rows(), particles.len());
+        assert_eq!(method.bonds.n_rows(), particles.len());
     }
 }
 
