@@ -175,15 +175,15 @@ fn spinning_and_vibrating_keeps_energy_and_momenta() {
 fn pulled_bar_shows_the_asked_moduli() {
     for_each_method(|row| {
         let six = [(6, 0.0), (6, 0.3), (6, 0.45)];
-        for (across, nu) in six.into_iter().chain(row.more_widths.iter().map(|&across| (across, 0.3))) {
-            let n = 20.max(2 * across);
+        for (width, nu) in six.into_iter().chain(row.more_widths.iter().map(|&width| (width, 0.3))) {
+            let n = 20.max(2 * width);
             let (a, e) = (0.05, 1e5);
             let length = n as Real * a;
             let pull =
                 Keyframe { time: 0.5, translation: vec3(0.0, 0.0, 0.01 * length), rotation: Vec3::ZERO };
             let mut world = world(row)
                 .gravity(Vec3::ZERO)
-                .body(bar("bar", [across, across, n], a, elastic(e, nu)))
+                .body(bar("bar", [width, width, n], a, elastic(e, nu)))
                 .grip(grip_across_z("low", "bar", [0.0, a], Axes::ALL, vec![]))
                 .grip(grip_across_z("high", "bar", [length - a, length], Axes::ALL, vec![pull]))
                 .force(ForceField::always(Field::Drag(15.0)))
@@ -192,14 +192,14 @@ fn pulled_bar_shows_the_asked_moduli() {
             let rest = positions(&world);
             world.advance(2.0).unwrap();
             world.advance(0.2).unwrap();
-            let stress = world.ledger().forces[1].1.z / ((across * across) as Real * a * a);
+            let stress = world.ledger().forces[1].1.z / ((width * width) as Real * a * a);
             let middle = |p: &&(Vec3, Vec3)| (p.0.z - 0.5 * length).abs() < 2.5 * a;
             let pairs: Vec<(Vec3, Vec3)> = rest.into_iter().zip(positions(&world)).collect();
             let across = slope(pairs.iter().filter(middle).map(|p| (p.0.x, p.1.x))) - 1.0;
             let along = slope(pairs.iter().filter(middle).map(|p| (p.0.z, p.1.z))) - 1.0;
             let (modulus, ratio) = (stress / along, -across / along);
             println!(
-                "{} {across} across, nu {nu}: E {:.4} of the asked, nu {ratio:.4}, strain {along:.5}",
+                "{} {width} across, nu {nu}: E {:.4} of the asked, nu {ratio:.4}, strain {along:.5}",
                 row.key,
                 modulus / e
             );

@@ -351,8 +351,6 @@ fn methods() {
     assert_bad(&with_line(1, ""), 7, 1, "body `bar` has no method", help);
     let settings = format!("{SHORT}[methods.elaston]\nx = 5");
     assert_bad(&settings, 12, 10, "the method `elaston` is not built in this version", built);
-    let settings = format!("{SHORT}[methods.elaston]\nx = 5");
-    assert_bad(&settings, 12, 10, "the method `elaston` has no settings", "");
     let error = SceneFile::parse(SHORT, "s", &ParseOptions::default()).unwrap_err();
     assert_eq!(error.problems[0].help.as_deref(), Some("no method is built"));
 }

@@ -63,7 +63,7 @@ impl Incremental {
         let row = self.neighbors.row(i).iter().zip(&self.bond_facts[range.clone()]);
         for (((&j, facts), &r), weight) in row.zip(&self.residual[range]).zip(weights) {
             let bond = x[j as usize] - x[i];
-            *weight = facts.weight(self.params.force_form, bond.length_squared());
+            *weight = facts.weight(self.params.force_form, bond);
             let w = Real::from(*weight);
             n_active += usize::from(w > 0.0);
             moment += outer(bond * w, bond);
@@ -260,8 +260,7 @@ impl Incremental {
             let residual: Real = row
                 .zip(&self.residual[range])
                 .map(|((&j, facts), r)| {
-                    let squared = x[i].distance_squared(x[j as usize]);
-                    let weight = facts.weight(self.params.force_form, squared);
+                    let weight = facts.weight(self.params.force_form, x[j as usize] - x[i]);
                     Real::from(weight * facts.stiffness) * r.length_squared()
                 })
                 .sum();

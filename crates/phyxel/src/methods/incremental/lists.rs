@@ -2,7 +2,7 @@
 
 use super::{ForceForm, Incremental};
 use crate::kernels::cosine_weight;
-use crate::math::{Mat3, Real, Vec3, max_over, outer, trace};
+use crate::math::{Mat3, Real, Vec3, max_over, outer, scaled_columns, symmetric_eigen, trace};
 use crate::neighbors::{Grid, Neighbors};
 use crate::particles::Particles;
 use rayon::prelude::*;
@@ -18,6 +18,8 @@ const BEYOND: Real = 1.1;
 /// Stretched bonds are longer by up to this factor: supports grow no farther, and the kernel form looks as far.
 pub(super) const LONGEST_STRETCH: Real = 1.5;
 
+/// Squares of the stretches that metrics undo.
+const STRETCHES: (Real, Real) = (0.25, 4.0);
 /// Of the particles' time scales this low percentile counts: single ones may be shorter.
 const PERCENTILE: Real = 0.005;
 
@@ -51,6 +53,7 @@ impl Incremental {
     /// Finds neighbours at the given positions. Bonds that stay keep their residuals.
     pub(super) fn renew_lists(&mut self, particles: &Particles) {
         self.listed_position.clone_from(&particles.position);
+        self.listed_gradient.clone_from(&self.gradient);
         let old = std::mem::take(&mut self.neighbors);
         let old_residual = std::mem::take(&mut self.residual);
         self.find_lists(particles);
@@ -73,6 +76,12 @@ impl Incremental {
         self.tallies.n_renewals += 1;
     }
 
+    /// Squared length of a bond as if it were unstretched, by the mean of its ends' metrics. [m²]
+    #[inline(always)]
+    fn rest_square(&self, i: usize, j: usize, bond: Vec3) -> Real {
+        self.metric[i].mean(&self.metric[j]).square(bond)
+    }
+
     /// The full support, less where more neighbours than asked for are nearer, more where there are only few.
     fn find_support(&self, grid: &Grid, body: &[u32], i: usize, found: &mut Vec<(Real, u32)>) -> Real {
         let (x, full) = (&self.listed_position, self.full_support[i]);
@@ -80,8 +89,8 @@ impl Incremental {
             return full;
         }
         found.clear();
-        grid.visit_ball(x[i], full, |j| {
-            let squared = x[i].distance_squared(x[j as usize]);
+        grid.visit_ball(x[i], full * self.stretch[i].max(1.0), |j| {
+            let squared = self.metric[i].square(x[j as usize] - x[i]);
             if squared < full * full && j as usize != i && body[j as usize] == body[i] {
                 found.push((squared, j));
             }
@@ -94,12 +103,24 @@ impl Incremental {
             return full;
         }
         grid.nearest(x, x[i], FEW, |j| j != i && body[j] == body[i], found);
-        let farthest = found.last().map_or(0.0, |f| f.0.sqrt());
+        let squares = found.iter().map(|&(_, j)| self.metric[i].square(x[j as usize] - x[i]));
+        let farthest = squares.fold(0.0, Real::max).sqrt();
         (BEYOND * farthest).clamp(full, LONGEST_STRETCH * full)
     }
 
-    /// Supports, lists and what goes with them, from the positions of the last renewal.
+    /// Metrics of the deformation at the last renewal.
+    fn find_metrics(&mut self) {
+        let is_plain = self.params.force_form == ForceForm::Corrected;
+        let metrics = self.listed_gradient.par_iter().with_min_len(256).map(|f| match is_plain {
+            true => Metric::of(*f),
+            false => (Metric::WORLD, 1.0),
+        });
+        metrics.unzip_into_vecs(&mut self.metric, &mut self.stretch);
+    }
+
+    /// Supports, lists and what goes with them, from the positions and deformations of the last renewal.
     pub(super) fn find_lists(&mut self, particles: &Particles) {
+        self.find_metrics();
         let (x, n) = (&self.listed_position, particles.len());
         let body = &particles.body;
         let largest = max_over(n, |i| self.full_support[i]).map_or(1.0, |m| m.0);
@@ -111,11 +132,15 @@ impl Incremental {
         self.support = support;
         let (support, factor) = (&self.support, self.reach_factor());
         let largest = max_over(n, |i| support[i]).map_or(1.0, |m| m.0);
+        let longest = max_over(n, |i| self.stretch[i]).map_or(1.0, |m| m.0);
         self.neighbors = Neighbors::from_rows(n, |i, row| {
-            grid.visit_ball(x[i], factor * 0.5 * (support[i] + largest), |j| {
+            // the mean of two metrics is at least half of either
+            let stretch = (std::f64::consts::SQRT_2 * self.stretch[i]).min(longest);
+            grid.visit_ball(x[i], factor * 0.5 * (support[i] + largest) * stretch, |j| {
                 let j = j as usize;
                 let reach = factor * bond_support(support, i, j);
-                if j != i && body[i] == body[j] && x[i].distance_squared(x[j]) < reach * reach {
+                let is_near = || self.rest_square(i, j, x[j] - x[i]) < reach * reach;
+                if j != i && body[i] == body[j] && is_near() {
                     row.push(j as u32);
                 }
             });
@@ -128,7 +153,8 @@ impl Incremental {
             for &j in neighbors.row(i) {
                 let bond = x[j as usize] - x[i];
                 let h = bond_support(support, i, j as usize);
-                let weight = Real::from(cosine_weight((bond.length_squared() / (h * h)) as f32));
+                let squared = self.rest_square(i, j as usize, bond);
+                let weight = Real::from(cosine_weight((squared / (h * h)) as f32));
                 moment += outer(bond * weight, bond);
                 weight_sum += weight;
             }
@@ -153,7 +179,9 @@ impl Incremental {
         neighbors.par_rows_mut(&mut self.bond_facts, &mut none).for_each(|(i, row, ())| {
             for (&j, bond) in neighbors.row(i).iter().zip(row) {
                 let h = bond_support(&self.support, i, j as usize);
-                bond.inverse_square = (1.0 / (h * h)) as f32;
+                let Metric { diagonal, mixed } = self.metric[i].mean(&self.metric[j as usize]);
+                let (d, m) = (diagonal / (h * h), mixed / (h * h));
+                bond.metric = [d.x, d.y, d.z, m.x, m.y, m.z].map(|v| v as f32);
                 bond.stiffness = (facts[i].stiffness + facts[j as usize].stiffness) as f32;
             }
         });
@@ -169,20 +197,59 @@ struct Listed {
     time_scale: Real,
 }
 
+/// (F Fᵀ)⁻¹: measures bonds in the world as if they were unstretched.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Metric {
+    diagonal: Vec3,
+    /// yz, zx, xy
+    mixed: Vec3,
+}
+
+impl Metric {
+    /// Distances as they are.
+    const WORLD: Self = Self { diagonal: Vec3::ONE, mixed: Vec3::ZERO };
+
+    /// The metric of a deformation, and the longest stretch that it undoes.
+    fn of(f: Mat3) -> (Self, Real) {
+        let (squares, axes) = symmetric_eigen(f * f.transpose());
+        let squares = squares.clamp(Vec3::splat(STRETCHES.0), Vec3::splat(STRETCHES.1));
+        let m = scaled_columns(axes, squares.recip()) * axes.transpose();
+        let metric = Self {
+            diagonal: Vec3::new(m.x_axis.x, m.y_axis.y, m.z_axis.z),
+            mixed: Vec3::new(m.y_axis.z, m.z_axis.x, m.x_axis.y),
+        };
+        (metric, squares.max_element().sqrt())
+    }
+
+    #[inline(always)]
+    fn mean(&self, other: &Self) -> Self {
+        Self { diagonal: (self.diagonal + other.diagonal) * 0.5, mixed: (self.mixed + other.mixed) * 0.5 }
+    }
+
+    /// Squared length of a bond. [m²]
+    #[inline(always)]
+    fn square(&self, bond: Vec3) -> Real {
+        let turned = Vec3::new(bond.y * bond.z, bond.z * bond.x, bond.x * bond.y);
+        self.diagonal.dot(bond * bond) + 2.0 * self.mixed.dot(turned)
+    }
+}
+
 /// What a bond keeps until lists are renewed, the same from both ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BondFacts {
-    /// 1/h_ij² [1/m²]
-    inverse_square: f32,
+    /// Its metric over h_ij². [1/m²]
+    metric: [f32; 6],
     /// c_i + c_j [N/m]
     pub(super) stiffness: f32,
 }
 
 impl BondFacts {
-    /// Weight of the bond in the fit at the given squared length.
+    /// Weight of the bond in the fit.
     #[inline(always)]
-    pub(super) fn weight(&self, form: ForceForm, squared: Real) -> f32 {
-        let t = squared as f32 * self.inverse_square;
+    pub(super) fn weight(&self, form: ForceForm, bond: Vec3) -> f32 {
+        let [xx, yy, zz, yz, zx, xy] = self.metric;
+        let (x, y, z) = (bond.x as f32, bond.y as f32, bond.z as f32);
+        let t = (xx * x * x + yy * y * y + zz * z * z + 2.0 * (yz * y * z + zx * z * x + xy * x * y)).max(0.0);
         match form {
             ForceForm::Corrected => cosine_weight(t),
             // poly6 on both sides of the fit, [Gerszewski2009] Sec. 3.2

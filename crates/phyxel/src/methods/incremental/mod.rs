@@ -20,7 +20,7 @@ mod tests;
 
 pub use params::{ForceForm, History, Integrator, Params, StressForm, ViscosityModel};
 
-use self::lists::BondFacts;
+use self::lists::{BondFacts, Metric};
 use super::strays::strays;
 use super::{
     Change, ColumnInfo, Energies, Method, StepContext, StepError, StepReport, TimeStepLimit, explicit,
@@ -68,6 +68,8 @@ pub struct Incremental {
     force: Vec<Vec3>,
     /// Where neighbours were last looked for; with a stored rest shape, that shape. [m]
     listed_position: Vec<Vec3>,
+    /// F at that time.
+    listed_gradient: Vec<Mat3>,
     /// Σ of the steps' strains since then. [1]
     strain_since: Vec<Real>,
     /// r_ij, by bond. [m]
@@ -75,8 +77,11 @@ pub struct Incremental {
     /// Deformation of the stored rest bonds by flow; empty where there are none.
     plastic_gradient: Vec<Mat3>,
     tallies: Tallies,
-    // derived from the positions of the last search
+    // derived from positions and deformations at the last search
     neighbors: Neighbors,
+    metric: Vec<Metric>,
+    /// Longest stretch that the metric undoes.
+    stretch: Vec<Real>,
     support: Vec<Real>,
     bond_facts: Vec<BondFacts>,
     /// Low percentile of the time that sound takes through neighbourhoods. [s]
@@ -225,6 +230,7 @@ impl Method for Incremental {
         item("flow_fraction", "1", PARTICLES, Carry::Mean, StateData::Reals(&mut self.flow_fraction));
         item("elastic_force", "N", PARTICLES, Carry::Sum, StateData::Vectors(&mut self.force));
         item("listed_position", "m", PARTICLES, Carry::Mean, StateData::Vectors(&mut self.listed_position));
+        item("listed_gradient", "1", PARTICLES, Carry::Mean, StateData::Matrices(&mut self.listed_gradient));
         item("strain_since_search", "1", PARTICLES, Carry::Mean, StateData::Reals(&mut self.strain_since));
         if !self.plastic_gradient.is_empty() {
             let data = StateData::Matrices(&mut self.plastic_gradient);
