@@ -249,7 +249,8 @@ impl BondFacts {
     pub(super) fn weight(&self, form: ForceForm, bond: Vec3) -> f32 {
         let [xx, yy, zz, yz, zx, xy] = self.metric;
         let (x, y, z) = (bond.x as f32, bond.y as f32, bond.z as f32);
-        let t = (xx * x * x + yy * y * y + zz * z * z + 2.0 * (yz * y * z + zx * z * x + xy * x * y)).max(0.0);
+        let t =
+            (xx * x * x + yy * y * y + zz * z * z + 2.0 * (yz * y * z + zx * z * x + xy * x * y)).max(0.0);
         match form {
             ForceForm::Corrected => cosine_weight(t),
             // poly6 on both sides of the fit, [Gerszewski2009] Sec. 3.2
