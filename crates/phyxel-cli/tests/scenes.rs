@@ -29,7 +29,9 @@ fn every_scene_runs() {
     assert!(scenes.len() >= 7);
     let out = std::env::temp_dir().join(format!("phyxel_scenes_{}", std::process::id()));
     for scene in scenes {
-        let target = out.join(scene.file_stem().unwrap());
+        // papers have figures of the same number
+        let folder = scene.parent().and_then(Path::file_name).unwrap();
+        let target = out.join(folder).join(scene.file_stem().unwrap());
         let run = Command::new(env!("CARGO_BIN_EXE_phyxel"))
             .args(["run", "--frames", "3", "-q", "-o"])
             .args([&target, &scene])
