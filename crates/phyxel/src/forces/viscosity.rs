@@ -9,7 +9,7 @@ use super::Damping;
 use crate::linear::{ConjugateGradients, Solved};
 use crate::material::Parameter;
 use crate::math::{Mat3, Real, Vec3, outer, symmetric_part, trace};
-use crate::mls::{Answer, BondGeometry, fit_gradient, gather_answers, safe_inverse};
+use crate::mls::{Answer, BondGeometry, Fit, fit_gradient, gather_answers, safe_inverse};
 use crate::neighbors::BondRows;
 use rayon::prelude::*;
 
@@ -107,21 +107,23 @@ impl Viscosity {
         let n = mass.len();
         (self.cg.tolerance, self.cg.of_right_hand_side, self.cg.starts_preconditioned) =
             (TOLERANCE, false, true);
-        self.prepare(bonds);
-        self.answers.resize(n, Answer::default());
-        self.aside.resize(n, ());
+        self.prepare_at(bonds, velocities);
         self.momentum.clear();
         self.momentum.extend(velocities.iter().zip(mass).map(|(v, m)| *v * *m));
         self.inverse_mass.clear();
         self.inverse_mass.extend(mass.iter().map(|m| Vec3::splat(1.0 / m)));
         free(&mut self.inverse_mass);
         let Self { cg, prepared, answers, aside, momentum, inverse_mass } = self;
-        let apply = |v: &[Vec3], out: &mut [Vec3]| {
-            apply_internal(bonds, prepared, (answers, aside), v, out);
+        let add_inertia = |v: &[Vec3], out: &mut [Vec3]| {
             let rows = out.par_iter_mut().with_min_len(512).enumerate();
             rows.for_each(|(i, out)| *out = v[i] * mass[i] - *out * time_step);
         };
-        cg.solve(apply, |i| inverse_mass[i], momentum, velocities)
+        add_inertia(velocities, cg.first_product(n));
+        let apply = |v: &[Vec3], out: &mut [Vec3]| {
+            apply_internal(bonds, prepared, (answers, aside), v, out);
+            add_inertia(v, out);
+        };
+        cg.solve_from_product(apply, |i| inverse_mass[i], momentum, velocities)
     }
 
     /// Viscous forces at the given velocities, in the shape of the last solve. [N]
@@ -138,25 +140,75 @@ impl Viscosity {
     /// Fits the present shape: what [`Viscosity::forces`] works on.
     pub fn prepare(&mut self, bonds: &ViscousBonds<'_, impl BondRows>) {
         self.prepared.resize(bonds.positions.len(), Prepared::default());
-        let x = bonds.positions;
-        self.prepared.par_iter_mut().with_min_len(128).enumerate().for_each(|(i, prepared)| {
-            let (mut moment, mut row_sum) = (Mat3::ZERO, Vec3::ZERO);
-            for (_, j, weight) in bonds.bonds.own(i) {
-                let bond = x[j] - x[i];
-                let weighted = bond * weight;
-                row_sum += weighted;
-                moment += outer(weighted, bond);
-            }
-            let inverse = safe_inverse(moment, MOMENT_TOLERANCE);
-            let scale = 2.0 * bonds.viscosity.at(i) * (bonds.volumes)(i);
-            let size = trace(moment);
-            *prepared = Prepared {
-                inverse_moment: inverse.matrix,
-                row_sum,
-                coefficient: if inverse.dropped == 0 { scale } else { 0.0 },
-                residual: if size > 0.0 { bonds.residual_share * scale / size } else { 0.0 },
-            };
+        let rows = self.prepared.par_iter_mut().with_min_len(128).enumerate();
+        rows.for_each(|(i, prepared)| *prepared = prepare_row(bonds, i, |_, _| ()));
+    }
+
+    /// As [`Viscosity::prepare`], and the forces at the given velocities as the solver's first product: one pass less.
+    fn prepare_at(&mut self, bonds: &ViscousBonds<'_, impl BondRows>, v: &[Vec3]) {
+        let n = v.len();
+        self.prepared.resize(n, Prepared::default());
+        self.answers.resize(n, Answer::default());
+        self.aside.resize(n, ());
+        let force = self.cg.first_product(n);
+        let rows = self.prepared.par_iter_mut().zip(self.answers.par_iter_mut()).zip(force.par_iter_mut());
+        rows.with_min_len(128).enumerate().for_each(|(i, ((prepared, answer), force))| {
+            let (mut product, mut sum) = (Mat3::ZERO, Vec3::ZERO);
+            *prepared = prepare_row(bonds, i, |j, weighted_bond: Bond| {
+                let y = v[j] - v[i];
+                sum += y * weighted_bond.weight;
+                product += outer(y, weighted_bond.weighted);
+            });
+            (*answer, *force) = prepared.answer(&Fit { product, sum });
         });
+        let geometry = VelocityBonds { positions: bonds.positions, velocities: v };
+        gather_answers(&bonds.bonds, &geometry, &self.answers, force);
+    }
+}
+
+/// A bond of the present shape.
+struct Bond {
+    weight: Real,
+    /// w x_ij [m]
+    weighted: Vec3,
+}
+
+/// The fit of one row of the present shape; `also` sees every bond on the way.
+#[inline(always)]
+fn prepare_row(
+    viscous: &ViscousBonds<'_, impl BondRows>,
+    i: usize,
+    mut also: impl FnMut(usize, Bond),
+) -> Prepared {
+    let x = viscous.positions;
+    let (mut moment, mut row_sum) = (Mat3::ZERO, Vec3::ZERO);
+    for (_, j, weight) in viscous.bonds.own(i) {
+        let bond = x[j] - x[i];
+        let weighted = bond * weight;
+        row_sum += weighted;
+        moment += outer(weighted, bond);
+        also(j, Bond { weight, weighted });
+    }
+    let inverse = safe_inverse(moment, MOMENT_TOLERANCE);
+    let scale = 2.0 * viscous.viscosity.at(i) * (viscous.volumes)(i);
+    let size = trace(moment);
+    Prepared {
+        inverse_moment: inverse.matrix,
+        row_sum,
+        coefficient: if inverse.dropped == 0 { scale } else { 0.0 },
+        residual: if size > 0.0 { viscous.residual_share * scale / size } else { 0.0 },
+    }
+}
+
+impl Prepared {
+    /// What a fit of velocities is answered by, and the part of the force that the particle causes itself.
+    #[inline(always)]
+    fn answer(&self, fit: &Fit) -> (Answer, Vec3) {
+        let gradient = fit.product * self.inverse_moment;
+        let stress = symmetric_part(gradient) * self.coefficient;
+        let carrier = stress * self.inverse_moment - gradient * self.residual;
+        let answer = Answer { carrier, residual: self.residual };
+        (answer, answer.own_force(self.row_sum, fit))
     }
 }
 
@@ -193,13 +245,6 @@ fn apply_internal(
     out: &mut [Vec3],
 ) {
     let geometry = VelocityBonds { positions: viscous.positions, velocities: v };
-    fit_gradient(&viscous.bonds, &geometry, answers, out, aside, |i, fit, ()| {
-        let p = &prepared[i];
-        let gradient = fit.product * p.inverse_moment;
-        let stress = symmetric_part(gradient) * p.coefficient;
-        let answer =
-            Answer { carrier: stress * p.inverse_moment - gradient * p.residual, residual: p.residual };
-        (answer, answer.own_force(p.row_sum, &fit))
-    });
+    fit_gradient(&viscous.bonds, &geometry, answers, out, aside, |i, fit, ()| prepared[i].answer(&fit));
     gather_answers(&viscous.bonds, &geometry, answers, out);
 }

@@ -89,12 +89,28 @@ impl ConjugateGradients {
         b: &[Vec3],
         x: &mut [Vec3],
     ) -> Solved {
+        apply(x, self.first_product(x.len()));
+        self.solve_from_product(apply, inverse_diagonal, b, x)
+    }
+
+    /// Where A x₀ goes, for callers that have it cheaper than by a product; then [`Self::solve_from_product`].
+    pub fn first_product(&mut self, n: usize) -> &mut [Vec3] {
+        self.product.resize(n, Vec3::ZERO);
+        &mut self.product
+    }
+
+    /// As [`Self::solve`], with A x₀ in [`Self::first_product`].
+    pub fn solve_from_product(
+        &mut self,
+        mut apply: impl FnMut(&[Vec3], &mut [Vec3]),
+        inverse_diagonal: impl Fn(usize) -> Vec3 + Sync,
+        b: &[Vec3],
+        x: &mut [Vec3],
+    ) -> Solved {
         let n = x.len();
-        for buffer in [&mut self.residual, &mut self.direction, &mut self.product] {
-            buffer.resize(n, Vec3::ZERO);
-        }
+        self.residual.resize(n, Vec3::ZERO);
+        self.direction.resize(n, Vec3::ZERO);
         let Self { residual, direction, product, .. } = self;
-        apply(x, product);
         let rows = residual.par_iter_mut().zip(product.par_iter()).zip(b).with_min_len(MIN_LENGTH);
         rows.for_each(|((r, p), b)| *r = *b - *p);
         let rows = direction.par_iter_mut().with_min_len(MIN_LENGTH).enumerate();
