@@ -114,7 +114,7 @@ fn materials_that_a_method_cannot_run_are_reported_at_their_key() {
         );
         assert_eq!(&text[problem.span.clone()], word, "{error}");
     };
-    let law = "cannot run the law \"neo_hookean\"; these can: \"embedded\"";
+    let law = "cannot run the law \"neo_hookean\"; these can: \"incremental\", \"embedded\"";
     at("poisson_ratio = 0.3\nlaw = \"neo_hookean\"", "\"neo_hookean\"", law);
     let plastic = "cannot run plastic materials";
     let table = "{ yield_stress = 1, flow_rate = 1 }";
