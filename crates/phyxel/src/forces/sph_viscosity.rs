@@ -17,6 +17,9 @@ use super::Damping;
 /// Of the viscous impulse of a step.
 const TOLERANCE: Real = 1e-2;
 
+/// Rows that one task takes.
+const ROWS_AT_ONCE: usize = 256;
+
 /// Buffers of the solve.
 #[derive(Clone, Debug)]
 pub struct SphViscosity {
@@ -48,6 +51,10 @@ impl<B: BondRows> BondRows for Conducting<'_, B> {
         self.bonds.n_rows()
     }
 
+    fn first_bond(&self, i: usize) -> usize {
+        self.bonds.first_bond(i)
+    }
+
     #[inline(always)]
     fn own(&self, i: usize) -> impl Iterator<Item = (usize, usize, Real)> {
         self.bonds.own(i).map(|(bond, j, _)| (bond, j, Real::from(self.conductances[bond])))
@@ -70,21 +77,31 @@ impl SphViscosity {
     pub fn prepare(
         &mut self,
         bonds: &impl BondRows,
-        n_bonds: usize,
         distance: impl Fn(usize, usize, usize) -> Real + Sync,
         support: &[Real],
         volume: &[Real],
         viscosity: &Parameter,
     ) {
-        self.conductances.clear();
-        self.conductances.resize(n_bonds, 0.0);
-        for i in 0..bonds.n_rows() {
-            for (bond, j, _) in bonds.own(i) {
-                let laplacian = viscosity_laplacian(distance(bond, i, j), 0.5 * (support[i] + support[j]));
-                let mean = 0.5 * (viscosity.at(i) + viscosity.at(j));
-                self.conductances[bond] = (0.5 * mean * volume[i] * volume[j] * laplacian) as f32;
-            }
+        let n = bonds.n_rows();
+        self.conductances.resize(bonds.first_bond(n), 0.0);
+        let (mut rest, mut parts) = (self.conductances.as_mut_slice(), Vec::new());
+        for first in (0..n).step_by(ROWS_AT_ONCE) {
+            let rows = first..(first + ROWS_AT_ONCE).min(n);
+            let (part, others) = rest.split_at_mut(bonds.first_bond(rows.end) - bonds.first_bond(first));
+            parts.push((rows, part));
+            rest = others;
         }
+        parts.into_par_iter().for_each(|(rows, part)| {
+            let start = bonds.first_bond(rows.start);
+            for i in rows {
+                for (bond, j, _) in bonds.own(i) {
+                    let h = 0.5 * (support[i] + support[j]);
+                    let mean = 0.5 * (viscosity.at(i) + viscosity.at(j));
+                    let laplacian = viscosity_laplacian(distance(bond, i, j), h);
+                    part[bond - start] = (0.5 * mean * volume[i] * volume[j] * laplacian) as f32;
+                }
+            }
+        });
     }
 
     /// As what [`Damping`] needs.

@@ -9,6 +9,7 @@ pub mod reference;
 mod strays;
 #[cfg(test)]
 mod testing;
+mod thin_bodies;
 
 pub use catalogue::{CATALOGUE, Entry};
 pub use context::{StepContext, StepError, StepReport, Timings};

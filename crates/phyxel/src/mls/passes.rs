@@ -76,6 +76,10 @@ impl BondRows for WeightedBonds<'_> {
         self.neighbors.n_rows()
     }
 
+    fn first_bond(&self, i: usize) -> usize {
+        self.neighbors.first_bond(i)
+    }
+
     #[inline(always)]
     fn own(&self, i: usize) -> impl Iterator<Item = (usize, usize, Real)> {
         self.row(i, 0)
@@ -99,6 +103,10 @@ pub struct EvenBonds<'a> {
 impl BondRows for EvenBonds<'_> {
     fn n_rows(&self) -> usize {
         self.neighbors.n_rows()
+    }
+
+    fn first_bond(&self, i: usize) -> usize {
+        self.neighbors.first_bond(i)
     }
 
     #[inline(always)]

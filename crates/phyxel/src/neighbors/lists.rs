@@ -65,6 +65,11 @@ impl Neighbors {
         self.indices.len()
     }
 
+    /// Where row i begins in per-bond arrays; for i = n, where they end.
+    pub fn first_bond(&self, i: usize) -> usize {
+        self.offsets.get(i).map_or(0, |offset| *offset as usize)
+    }
+
     /// The bonds of row i, as positions in per-bond arrays.
     #[inline(always)]
     pub fn range(&self, i: usize) -> Range<usize> {

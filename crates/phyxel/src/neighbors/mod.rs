@@ -25,6 +25,8 @@ pub const SLOTS: usize = 32;
 pub trait BondRows: Sync {
     /// Number of particles.
     fn n_rows(&self) -> usize;
+    /// Number of the first bond of row i; for i = n, of all places for bonds.
+    fn first_bond(&self, i: usize) -> usize;
     /// The bonds i → j: (number of the bond, j, weight).
     fn own(&self, i: usize) -> impl Iterator<Item = (usize, usize, Real)>;
     /// The bonds j → i: (number of the bond, j, weight).
@@ -34,6 +36,10 @@ pub trait BondRows: Sync {
 impl<B: BondRows> BondRows for &B {
     fn n_rows(&self) -> usize {
         (*self).n_rows()
+    }
+
+    fn first_bond(&self, i: usize) -> usize {
+        (*self).first_bond(i)
     }
 
     #[inline(always)]

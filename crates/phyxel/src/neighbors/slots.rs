@@ -236,6 +236,10 @@ impl BondRows for SlotBonds {
         self.counts.len()
     }
 
+    fn first_bond(&self, i: usize) -> usize {
+        i * SLOTS
+    }
+
     #[inline(always)]
     fn own(&self, i: usize) -> impl Iterator<Item = (usize, usize, Real)> {
         let row = self.ends(i).iter().zip(self.weights(i)).enumerate();

@@ -26,6 +26,7 @@ pub use params::{
     Embedding, Integrator, ListUpdate, MassRule, Params, Resampling, ViscosityModel, VolumeRule,
 };
 
+use super::thin_bodies::doubt_of_thin_parts;
 use super::{
     Change, ColumnInfo, Energies, Method, StepContext, StepError, StepReport, TimeStepLimit, explicit,
 };
@@ -34,7 +35,7 @@ use crate::linear::Solved;
 use crate::material::{LameParameter, Law, Parameter, PlasticParameter, YieldMeasure};
 use crate::math::{Mat3, Real, Vec3, sum_over};
 use crate::mls::{Answer, BondGeometry, Laplacian};
-use crate::neighbors::{BondRows, SLOTS, SlotBonds};
+use crate::neighbors::SlotBonds;
 use crate::particles::{Carry, PARTICLES, Particles, StateData, StateItem, StateVisitor};
 
 /// Name of the set of bonds, in checkpoints.
@@ -292,16 +293,8 @@ impl Method for Embedded {
     }
 
     fn doubts(&self, _particles: &Particles) -> Vec<String> {
-        let mut doubts = self.lattice_doubts.clone();
-        let n = self.n_degenerate();
-        if n == 0 {
-            return doubts;
-        }
-        doubts.push(format!(
-            "{n} particles have too few neighbours, or neighbours in one plane or line only, and give no elastic force: thin \
-             parts need more layers, a smaller spacing"
-        ));
-        doubts
+        let thin = doubt_of_thin_parts(self.n_degenerate());
+        self.lattice_doubts.iter().cloned().chain(thin).collect()
     }
 
     fn columns(&self) -> &'static [ColumnInfo] {
@@ -361,8 +354,7 @@ impl Embedded {
             ViscosityModel::Sph => {
                 let Self { sph, bonds, support_radius, matter, .. } = self;
                 let distance = |bond: usize, _, _| bonds.vector(bond).length();
-                let n_slots = bonds.n_rows() * SLOTS;
-                sph.prepare(bonds, n_slots, distance, support_radius, volume, &matter.viscosity);
+                sph.prepare(bonds, distance, support_radius, volume, &matter.viscosity);
                 explicit::damp(&mut self.sph.on(&self.bonds), velocity, mass, ctx, duration)
             }
         };
@@ -394,8 +386,7 @@ impl Embedded {
                 ViscosityModel::Sph => {
                     let Self { sph, bonds, support_radius, matter, .. } = &mut *self;
                     let distance = |bond: usize, _, _| bonds.vector(bond).length();
-                    let n_slots = bonds.n_rows() * SLOTS;
-                    sph.prepare(bonds, n_slots, distance, support_radius, volume, &matter.viscosity);
+                    sph.prepare(bonds, distance, support_radius, volume, &matter.viscosity);
                     sph.forces(bonds, velocity)
                 }
             };

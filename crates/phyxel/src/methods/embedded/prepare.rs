@@ -5,6 +5,7 @@ use crate::forces::{SphViscosity, Viscosity};
 use crate::geometry::Sampling;
 use crate::material::{LameParameter, Law};
 use crate::math::{Mat3, Real, Vec3};
+use crate::methods::thin_bodies::refuse_thin_bodies;
 use crate::methods::{GroupBody, Matter, MethodError};
 use crate::mls::{Answer, Laplacian};
 use crate::neighbors::{Points, SLOTS, SlotBonds, nearest};
@@ -99,7 +100,7 @@ impl Embedded {
         };
         method.compute_bases(particles);
         method.calibrate(particles, matter);
-        method.refuse_thin_bodies(particles, matter)?;
+        refuse_thin_bodies(particles, matter, |i| method.basis[i].is_degenerate())?;
         method.refuse_resampling_at_rest(particles, matter)?;
         method.resize_scratch(n);
         method.find_rest_limits(particles);
@@ -130,23 +131,6 @@ impl Embedded {
             self.bodies[body.index as usize].sph_scale = if total > 0.0 { body.volume / total } else { 1.0 };
         }
         self.compute_bases(particles);
-    }
-
-    fn refuse_thin_bodies(&self, particles: &Particles, matter: &Matter) -> Result<(), MethodError> {
-        for body in &matter.bodies {
-            let members = || (0..particles.len()).filter(|&i| particles.body[i] == body.index);
-            let n_degenerate = members().filter(|&i| self.basis[i].is_degenerate()).count();
-            let n_all = members().count();
-            if 2 * n_degenerate > n_all {
-                let message = format!(
-                    "body \"{}\": {n_degenerate} of {n_all} particles have too few neighbours or neighbours in one plane or \
-                     line only, and this method is for solids: choose a smaller spacing",
-                    body.name
-                );
-                return Err(MethodError { body: Some(body.index), message });
-            }
-        }
-        Ok(())
     }
 
     fn refuse_resampling_at_rest(

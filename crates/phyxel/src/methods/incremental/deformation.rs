@@ -92,7 +92,7 @@ impl Incremental {
         let (lame, f) = (self.lame.at(i), self.gradient[i]);
         let yielding = self.plasticity.at(i, body.measure, self.params.flow_rule);
         let volume = particles.volume[i];
-        if yielding.flow_rate == 0.0 && self.is_plain {
+        if yielding.flow_rate == 0.0 && self.is_plain() {
             // nothing flows: the shortest way to τ = P Fᵀ
             let stress = body.law.first_piola(lame, f) * f.transpose();
             let carrier = (stress * volume + sums.spare) * inverse;

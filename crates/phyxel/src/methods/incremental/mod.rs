@@ -22,6 +22,7 @@ pub use params::{ForceForm, History, Integrator, Params, StressForm, ViscosityMo
 
 use self::lists::{BondFacts, Metric};
 use super::strays::strays;
+use super::thin_bodies::doubt_of_thin_parts;
 use super::{
     Change, ColumnInfo, Energies, Method, StepContext, StepError, StepReport, TimeStepLimit, explicit,
 };
@@ -47,8 +48,6 @@ pub struct Incremental {
     youngs_modulus: Parameter,
     viscosity: Parameter,
     plasticity: PlasticParameter,
-    /// Whether forces and history are the default ones.
-    is_plain: bool,
     /// By the bodies' index in the world.
     bodies: Vec<BodyFacts>,
     /// Support where neighbours are not crowded. [m]
@@ -253,14 +252,7 @@ impl Method for Incremental {
     }
 
     fn doubts(&self, _particles: &Particles) -> Vec<String> {
-        let n = self.n_degenerate();
-        let doubt = || {
-            format!(
-                "{n} particles have too few neighbours, or neighbours in one plane or line only, and give no elastic force: thin \
-                 parts need more layers, a smaller spacing"
-            )
-        };
-        if n > 0 { vec![doubt()] } else { Vec::new() }
+        doubt_of_thin_parts(self.n_degenerate()).into_iter().collect()
     }
 
     fn columns(&self) -> &'static [ColumnInfo] {
@@ -303,6 +295,13 @@ impl Method for Incremental {
 }
 
 impl Incremental {
+    /// Whether what does not flow needs no principal stretches.
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        let Params { force_form, history, volume_relaxation, .. } = self.params;
+        force_form == ForceForm::Corrected && history == History::Composed && volume_relaxation == 0.0
+    }
+
     fn has_stored_rest(&self) -> bool {
         self.params.history == History::StoredRest
     }
@@ -326,8 +325,7 @@ impl Incremental {
             true => self.respond_from_rest(particles, time_step),
             false => self.respond_from_steps(particles, time_step),
         }
-        self.carriers.clear();
-        self.carriers.extend(self.responses.iter().map(|r| r.carrier));
+        self.responses.par_iter().map(|r| r.carrier).collect_into_vec(&mut self.carriers);
     }
 
     fn gather_forces(&mut self, particles: &Particles) {
@@ -368,7 +366,7 @@ impl Incremental {
             }
             ViscosityModel::Sph => {
                 let distance = |_: usize, i: usize, j: usize| position[i].distance(position[j]);
-                sph.prepare(&bonds, neighbors.n_bonds(), distance, support, volume, viscosity);
+                sph.prepare(&bonds, distance, support, volume, viscosity);
                 explicit::damp(&mut sph.on(bonds), velocity, mass, ctx, duration)
             }
         };

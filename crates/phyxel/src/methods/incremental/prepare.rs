@@ -1,10 +1,11 @@
 //! From particles to a method that can step, and back from a checkpoint.
 
-use super::{BodyFacts, ForceForm, History, Incremental, Params, RestFacts, Tallies};
+use super::{BodyFacts, History, Incremental, Params, RestFacts, Tallies};
 use crate::forces::{SphPressure, SphViscosity, Viscosity};
 use crate::material::{LameParameter, Law};
 use crate::math::{Mat3, Real, Vec3};
 use crate::methods::explicit::{MISSED, highest_frequency};
+use crate::methods::thin_bodies::refuse_thin_bodies;
 use crate::methods::{Matter, MethodError};
 use crate::neighbors::Neighbors;
 use crate::particles::Particles;
@@ -32,9 +33,6 @@ impl Incremental {
             youngs_modulus: matter.youngs_modulus.clone(),
             viscosity: matter.viscosity.clone(),
             plasticity: matter.plasticity.clone(),
-            is_plain: params.force_form == ForceForm::Corrected
-                && params.history == History::Composed
-                && params.volume_relaxation == 0.0,
             bodies,
             full_support: particles.radius.iter().map(|r| params.support * 2.0 * r).collect(),
             gradient: vec![Mat3::IDENTITY; n],
@@ -69,28 +67,11 @@ impl Incremental {
         method.renew_lists(particles);
         method.tallies.n_renewals = 0;
         method.forces_at(particles);
-        method.refuse_thin_bodies(particles, matter)?;
+        refuse_thin_bodies(particles, matter, |i| method.responses[i].inverse_moment == Mat3::ZERO)?;
         method.pressure.find_rest_density(&method.neighbors, particles, &method.support);
         method.find_rest_limits(particles);
         method.before.clone_from(&particles.position);
         Ok(method)
-    }
-
-    fn refuse_thin_bodies(&self, particles: &Particles, matter: &Matter) -> Result<(), MethodError> {
-        for body in &matter.bodies {
-            let members = || (0..particles.len()).filter(|&i| particles.body[i] == body.index);
-            let n_degenerate = members().filter(|&i| self.responses[i].inverse_moment == Mat3::ZERO).count();
-            let n_all = members().count();
-            if 2 * n_degenerate > n_all {
-                let message = format!(
-                    "body \"{}\": {n_degenerate} of {n_all} particles have too few neighbours or neighbours in one plane or \
-                     line only, and this method is for solids: choose a smaller spacing",
-                    body.name
-                );
-                return Err(MethodError { body: Some(body.index), message });
-            }
-        }
-        Ok(())
     }
 
     /// 2/ω_max of the undeformed bodies, by power iteration.

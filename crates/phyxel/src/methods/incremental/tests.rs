@@ -30,7 +30,8 @@ fn affine_steps_compose() {
         }
         assert!(method.tallies.n_renewals > 3 && method.tallies.n_kept == 0, "{:?}", method.tallies);
         let worst = method.gradient.iter().map(|f| frobenius_norm(*f - product)).fold(0.0, Real::max);
-        assert!(worst < 1e-12, "{worst:e}");
+        println!("worst {worst:e}");
+        assert!(worst < 1e-13, "{worst:e}");
         assert!(method.residual.iter().all(|r| r.length() < 1e-14));
     }
 }
