@@ -64,13 +64,38 @@ fn plastic_bars(method: &str) -> World {
         .unwrap()
 }
 
+/// Bodies by all methods that fall on each other, one of them held.
+fn meeting_world() -> World {
+    let mut builder = World::builder().obstacle(
+        Obstacle::new("floor", Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 }.into()).with_friction(0.4),
+    );
+    for (k, method) in ["reference", "incremental", "embedded", "reference"].into_iter().enumerate() {
+        let mut matter = elastic(1e5, 0.3);
+        matter.viscosity = 20.0.into();
+        if method != "reference" {
+            let flow =
+                Plasticity { yield_stress: 500.0.into(), flow_rate: 100.0.into(), ..Plasticity::default() };
+            matter.plasticity = Some(flow);
+        }
+        let size = vec3(0.5, 0.2, 0.4);
+        let mut body = Body::new(format!("body_{k}"), Shape::Box { size }, 0.026, matter);
+        body = body.at(vec3(0.05 * k as Real, 0.11 + 0.22 * k as Real, 0.0));
+        body.fill.sampling = Sampling::Jittered;
+        body.method = Some(method.into());
+        body.velocity = vec3(0.0, -0.5 - k as Real, 0.0);
+        builder = builder.body(body);
+    }
+    let turn = Keyframe { time: 0.1, translation: vec3(0.0, 0.02, 0.0), rotation: Vec3::Z };
+    builder.grip(grip_across_z("hand", "body_0", [-0.2, -0.15], Axes::ALL, vec![turn])).build().unwrap()
+}
+
 fn on_threads<T: Send>(n: usize, run: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap().install(run)
 }
 
 #[test]
 fn same_bits_for_any_number_of_threads() {
-    for make in [world, plastic_world, incremental_world] {
+    for make in [world, plastic_world, incremental_world, meeting_world] {
         let run = || {
             let mut world = make();
             assert!(world.n_particles() > 4 * phyxel::math::CHUNK, "several chunks");
@@ -150,7 +175,7 @@ impl StateVisitor for Copy {
 /// Also when particles have split and merged, and the next update of the embedding is not due yet.
 #[test]
 fn restored_world_goes_on_with_the_same_bits() {
-    for make in [world, plastic_world, incremental_world] {
+    for make in [world, plastic_world, incremental_world, meeting_world] {
         goes_on_with_the_same_bits(make);
     }
     let mut world = plastic_world();

@@ -63,22 +63,6 @@ fn impossible_descriptions_are_refused() {
 }
 
 #[test]
-fn overlapping_bodies_are_counted() {
-    let world = World::builder()
-        .body(bar("a", [4, 4, 4], 0.05, elastic(1e5, 0.3)))
-        .body(bar("b", [4, 4, 4], 0.05, elastic(1e5, 0.3)).at(vec3(0.11, 0.3, 0.1)))
-        .build()
-        .unwrap();
-    assert_eq!(world.warnings(), &[] as &[String], "touching is not overlapping");
-    let world = World::builder()
-        .body(bar("a", [4, 4, 4], 0.05, elastic(1e5, 0.3)))
-        .body(bar("b", [4, 4, 4], 0.05, elastic(1e5, 0.3)).at(vec3(0.1, 0.2, 0.1)))
-        .build()
-        .unwrap();
-    assert!(world.warnings()[0].contains("32 pairs"), "{:?}", world.warnings());
-}
-
-#[test]
 fn bodies_inside_obstacles_are_named() {
     let floor =
         phyxel::contact::Obstacle::new("floor", Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 }.into());

@@ -23,6 +23,7 @@ pub(crate) fn scene(root: &Section) -> Built<Scene> {
         duration: root.number("duration")?,
         frame_rate: root.number("frame_rate")?,
         gravity: root.vector("gravity")?,
+        contact: root.boolean("contact")?,
         time_step: optional(root, "time_step", Section::number)?,
         methods: settings::methods(root.section("methods")?)?,
         materials: materials.iter().map(|(name, section)| material(name, section)).collect::<Built<_>>()?,
@@ -207,6 +208,8 @@ fn body(section: &Section, scene_method: Option<&str>, materials: &[(String, Sec
         seed: section.integer("seed")?,
         velocity: section.vector("velocity")?,
         angular_velocity: section.vector("angular_velocity")?,
+        friction: section.number("friction")?,
+        fuse: section.boolean("fuse")?,
     })
 }
 

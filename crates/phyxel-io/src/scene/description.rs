@@ -23,6 +23,8 @@ pub struct Scene {
     pub gravity: Vec3,
     /// Largest time step, in s; `None` leaves it to the method.
     pub time_step: Option<f64>,
+    /// Whether bodies keep out of each other.
+    pub contact: bool,
     /// Settings of the methods.
     pub methods: MethodSettings,
     /// In the order of the file, at least one.
@@ -329,6 +331,10 @@ pub struct Body {
     pub velocity: Vec3,
     /// Angular velocity about the centre of mass at time 0, in rad/s.
     pub angular_velocity: Vec3,
+    /// Coulomb's coefficient against other bodies.
+    pub friction: f64,
+    /// Whether it is one piece with others that fuse.
+    pub fuse: bool,
 }
 
 /// How densely a body is filled.

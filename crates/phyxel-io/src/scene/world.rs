@@ -41,7 +41,8 @@ impl SceneFile {
     pub fn build_world(&self, folder: &Path, options: &WorldOptions) -> Result<World, SceneError> {
         let meshes = self.read_meshes(folder)?;
         let scene = &self.scene;
-        let mut builder = World::builder().gravity(scene.gravity).time_step(scene.time_step);
+        let mut builder =
+            World::builder().gravity(scene.gravity).time_step(scene.time_step).body_contact(scene.contact);
         builder = builder.method(reference_params(&scene.methods.reference));
         builder = builder.method(scene.methods.embedded.clone());
         builder = builder.method(scene.methods.incremental.clone());
@@ -182,6 +183,8 @@ impl SceneFile {
             method: Some(body.method.clone()),
             velocity: body.velocity,
             angular_velocity: body.angular_velocity,
+            friction: body.friction,
+            fuse: body.fuse,
         }
     }
 
@@ -211,6 +214,7 @@ impl SceneFile {
                 ("time_step".to_owned(), Some(help))
             }
             BuildError::Obstacle { obstacle, .. } => (format!("obstacles.{obstacle}.shape"), None),
+            BuildError::Overlap { body, .. } => (format!("bodies.{body}"), None),
             BuildError::NoBodies => (String::new(), None),
         };
         self.error_at(&path, error.to_string(), help)

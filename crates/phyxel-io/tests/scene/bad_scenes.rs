@@ -75,7 +75,6 @@ fn keys_that_come_later() {
     };
     let plasticity = "plasticity = { yield_stress = 3, flow_rate = 1, drucker_prager = { cohesion = 3 } }";
     later(7, "drucker_prager", &with_line(6, &format!("poisson_ratio = 0.3\n{plasticity}")));
-    later(12, "fuse", &format!("{SHORT}fuse = true"));
     later(12, "surface", &format!("{SHORT}surface = \"skin\""));
     later(12, "events", &format!("{SHORT}[[events]]\ntime = 1"));
 }

@@ -1,5 +1,6 @@
 //! Obstacles of any shape, static or moving, with Coulomb friction; and the service that methods ask.
 
+use super::bodies::Meeting;
 use super::{Motion, Pose};
 use crate::geometry::{DistanceGrid, DistanceGridError, PlacedShape, Placement, Shape};
 use crate::math::{CHUNK, Real, Vec3};
@@ -243,7 +244,7 @@ impl PosedObstacle {
 
 /// When in a step contacts are asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+pub(super) enum Phase {
     BeforeMoving,
     AfterMoving,
     AfterKick,
@@ -252,9 +253,9 @@ enum Phase {
 /// In [`Contacts::touching`]: touches nothing, touches something, or (from here on) is held by obstacle number value − STUCK.
 const TOUCHES_NOTHING: u32 = 0;
 const TOUCHES: u32 = 1;
-const STUCK: u32 = 2;
+pub(super) const STUCK: u32 = 2;
 
-/// The obstacles of a step, for the particles of one group.
+/// The obstacles and other bodies of a step, for the particles of one group.
 pub struct Contacts<'a> {
     pub(crate) obstacles: &'a [PosedObstacle],
     pub(crate) time_step: Real,
@@ -263,6 +264,8 @@ pub struct Contacts<'a> {
     /// Change of velocity that contacts have given each particle before it moves; scratch of one step. [m/s]
     pub(crate) given: &'a mut Vec<Vec3>,
     pub(crate) impulses: &'a mut [Vec3],
+    /// The other bodies.
+    pub(crate) bodies: Meeting<'a>,
 }
 
 impl Contacts<'_> {
@@ -292,7 +295,8 @@ impl Contacts<'_> {
         self.respond(particles, Phase::BeforeMoving);
     }
 
-    /// For explicit methods, after moving: pushes particles out and takes the velocity into obstacles from them.
+    /// For explicit methods, after moving: pushes particles out of obstacles and apart, and takes the velocity into obstacles
+    /// from them.
     pub fn resolve(&mut self, particles: &mut Particles) {
         self.respond(particles, Phase::AfterMoving);
     }
@@ -302,7 +306,17 @@ impl Contacts<'_> {
         self.respond(particles, Phase::AfterKick);
     }
 
+    /// Bodies first: obstacles do not give way, so they have the last word. What is pressed between both needs a second round.
     fn respond(&mut self, particles: &mut Particles, phase: Phase) {
+        let is_between = self.bodies.is_near() && !self.obstacles.is_empty();
+        let rounds = if is_between && phase != Phase::AfterMoving { 2 } else { 1 };
+        for _ in 0..rounds {
+            self.bodies.respond(particles, phase, self.time_step);
+            self.meet_obstacles(particles, phase);
+        }
+    }
+
+    fn meet_obstacles(&mut self, particles: &mut Particles, phase: Phase) {
         let (obstacles, time_step) = (self.obstacles, self.time_step);
         if obstacles.is_empty() {
             return;

@@ -13,7 +13,7 @@ pub struct StepContext<'a> {
     pub time_step: Real,
     /// Gravity and force fields.
     pub fields: Fields<'a>,
-    /// Obstacles, where they are at the end of the step.
+    /// Obstacles, where they are at the end of the step, and other bodies.
     pub contacts: Contacts<'a>,
     /// Grips, with their targets for the end of the step.
     pub grips: Grips<'a>,
@@ -27,6 +27,7 @@ impl StepContext<'_> {
     /// Splits, merges or reorders the particles of the group and everything that the world knows of them by index. The
     /// method does the same with its own state. What splits off gets new ids; held particles must stay one each.
     pub fn remap(&mut self, particles: &mut Particles, remap: &mut Remap) {
+        self.contacts.bodies.forget_own(particles);
         particles.visit_state(remap);
         let data = StateData::Integers(self.contacts.touching);
         remap.visit(StateItem { name: "touching", unit: "1", set: PARTICLES, carry: Carry::Copy, data });

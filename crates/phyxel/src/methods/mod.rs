@@ -44,6 +44,10 @@ pub trait Method: Send + Sync {
     /// Σ V_i det F_i [m³]
     fn current_volume(&self, particles: &Particles) -> Real;
 
+    /// Calls back with every particle that particle i is joined to by forces: those tell contact where surfaces are, and what is
+    /// not joined may touch. Particles without bonds meet other bodies as balls.
+    fn visit_bonds(&self, _i: usize, _visit: &mut dyn FnMut(usize)) {}
+
     /// What a user should know before a run: one sentence each.
     fn doubts(&self, _particles: &Particles) -> Vec<String> {
         Vec::new()
@@ -94,6 +98,21 @@ pub struct Matter {
     pub bodies: Vec<GroupBody>,
 }
 
+impl Matter {
+    /// By body, the piece of matter that it belongs to: searches for bonds are keyed by it.
+    pub fn pieces(&self) -> Vec<u32> {
+        let n = self.bodies.iter().map(|b| b.index as usize + 1).max().unwrap_or(0);
+        let mut pieces = vec![0; n];
+        self.bodies.iter().for_each(|b| pieces[b.index as usize] = b.matter);
+        pieces
+    }
+}
+
+/// For each particle its piece of matter.
+fn keys(pieces: &[u32], particles: &Particles) -> Vec<u32> {
+    particles.body.iter().map(|&body| pieces[body as usize]).collect()
+}
+
 /// What a method may want to know of a body.
 #[derive(Clone, Debug)]
 pub struct GroupBody {
@@ -101,6 +120,8 @@ pub struct GroupBody {
     pub index: u32,
     /// Its name.
     pub name: String,
+    /// Bodies with the same number are one piece of matter: bonds join them where they touch.
+    pub matter: u32,
     /// How it was filled.
     pub sampling: Sampling,
     /// True volume. [m³]

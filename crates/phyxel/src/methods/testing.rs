@@ -46,6 +46,7 @@ pub(super) fn matter(particles: &Particles, law: Law, plasticity: Option<Plastic
         bodies: vec![GroupBody {
             index: 0,
             name: "b".into(),
+            matter: 0,
             sampling: Sampling::Jittered,
             volume: particles.volume.iter().sum(),
             law: Some(law),

@@ -1,15 +1,20 @@
 //! From a description to a world that is valid.
 
 use super::{Group, Interval, Limit, World, sorting};
-use crate::contact::{Grip, GripMove, Holds, Obstacle, Pose, PosedObstacle, Surface};
+use crate::contact::{
+    BodyContacts, BodyTraits, Grip, GripMove, Holds, Obstacle, Pose, PosedObstacle, Surface,
+};
 use crate::forces::ForceField;
 use crate::geometry::{Fill, FillError, Filled, PlacedShape, Spacing, fill};
 use crate::material::{Material, Parameter, PlasticParameter, YieldMeasure};
 use crate::math::{Quat, Real, Vec3};
 use crate::methods::{CATALOGUE, Entry, GroupBody, Matter, MethodError, MethodFactory, Timings};
-use crate::neighbors::Grid;
 use crate::particles::{PARTICLES, Particles, Remap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Coulomb's coefficient between bodies that name none.
+const DEFAULT_FRICTION: Real = 0.3;
 
 /// A body, as a user describes it.
 #[derive(Clone, Debug)]
@@ -28,6 +33,10 @@ pub struct Body {
     pub velocity: Vec3,
     /// Angular velocity at time 0 about its centre of mass. [rad/s]
     pub angular_velocity: Vec3,
+    /// Coulomb's coefficient against other bodies and its own parts; two bodies have the geometric mean of theirs.
+    pub friction: Real,
+    /// Whether it may be bonded to other bodies of the same method that say so too, where they touch.
+    pub fuse: bool,
 }
 
 impl Body {
@@ -46,6 +55,8 @@ impl Body {
             method: None,
             velocity: Vec3::ZERO,
             angular_velocity: Vec3::ZERO,
+            friction: DEFAULT_FRICTION,
+            fuse: false,
         }
     }
 
@@ -114,6 +125,17 @@ pub enum BuildError {
         /// Name of the body that sets the limit.
         body: String,
     },
+    /// Bodies that start inside each other.
+    #[error(
+        "bodies start inside each other: {pairs}. Move them apart, give both fuse = true to make them one piece, or switch \
+         contact off"
+    )]
+    Overlap {
+        /// Index of the second body of the first pair.
+        body: usize,
+        /// Who, and how deep.
+        pairs: String,
+    },
     /// An obstacle whose distances cannot be baked.
     #[error("obstacle \"{name}\": {problem}")]
     Obstacle {
@@ -137,6 +159,7 @@ pub struct WorldBuilder {
     methods: Vec<Arc<dyn MethodFactory>>,
     default_method: String,
     time_step: Option<Real>,
+    body_contact: bool,
     timings: Timings,
 }
 
@@ -152,13 +175,16 @@ impl Default for WorldBuilder {
             methods: Vec::new(),
             default_method: "reference".into(),
             time_step: None,
+            body_contact: true,
             timings: Timings::default(),
         }
     }
 }
 
-/// Two particles of different bodies nearer than this share of their radii's sum overlap.
-const OVERLAP: Real = 0.75;
+/// A particle whose surface is this deep in another body overlaps it. [spacings]
+const OVERLAP: Real = 0.25;
+/// From here on it is refused: contact could not tell which side it came from. [spacings]
+const DEEP_OVERLAP: Real = 0.75;
 
 impl WorldBuilder {
     /// Adds a body.
@@ -209,6 +235,12 @@ impl WorldBuilder {
         self
     }
 
+    /// Whether bodies, and parts of one body, keep out of each other; on by default.
+    pub fn body_contact(mut self, is_on: bool) -> Self {
+        self.body_contact = is_on;
+        self
+    }
+
     /// A clock in seconds, for timings by stage.
     pub fn clock(mut self, clock: fn() -> Real) -> Self {
         self.timings = Timings::new(clock);
@@ -232,6 +264,7 @@ impl WorldBuilder {
                 GripMove { start: still(), end: still(), axes: Vec3::ZERO, active: false };
                 self.grips.len()
             ],
+            body_contacts: BodyContacts::new(self.body_contact, self.body_traits()),
             grip_centers: vec![Vec3::ZERO; self.grips.len()],
             time: 0.0,
             next_id: filled.iter().map(|f| f.positions.len() as u64).sum(),
@@ -260,13 +293,60 @@ impl WorldBuilder {
             return Err(BuildError::Grip { grip: k, name: grip.name.clone(), problem });
         }
         self.check_time_step(&world)?;
-        world.warnings.extend(overlap_warning(&world));
+        let overlaps = self.overlaps(&world)?;
+        world.warnings.extend(overlaps);
         world.warnings.extend(self.obstacle_warnings(&world));
         (world.obstacles, world.grips, world.fields) = (self.obstacles, self.grips, self.fields);
         world.timings = self.timings;
         let Limit { value, reason, .. } = world.limit();
         world.interval = Interval { time_step: value, reason, ..Interval::default() };
         Ok(world)
+    }
+
+    /// Names the bodies that start a little inside each other; refuses those that are deeper.
+    fn overlaps(&self, world: &World) -> Result<Vec<String>, BuildError> {
+        let mut warnings = Vec::new();
+        if !self.body_contact {
+            return Ok(warnings);
+        }
+        let traits = world.body_contacts.bodies();
+        let bounds: Vec<_> = self.bodies.iter().map(|b| b.shape.bounds()).collect();
+        // by pair of bodies: particles that overlap, and the deepest in spacings
+        let mut found: BTreeMap<(usize, usize), (usize, Real)> = BTreeMap::new();
+        for particles in world.particles() {
+            for i in 0..particles.len() {
+                let (x, radius) = (particles.position[i], particles.radius[i]);
+                let own = particles.body[i] as usize;
+                for (other, shape) in self.bodies.iter().map(|b| &b.shape).enumerate() {
+                    let is_near = bounds[other].is_none_or(|b| b.grown(radius).contains(x));
+                    if traits[own].matter == traits[other].matter || !is_near {
+                        continue;
+                    }
+                    let depth = (radius - shape.signed_distance(x)) / (2.0 * radius);
+                    if depth > OVERLAP {
+                        let (n, deepest) = found.entry((own.min(other), own.max(other))).or_insert((0, 0.0));
+                        (*n, *deepest) = (*n + 1, deepest.max(depth));
+                    }
+                }
+            }
+        }
+        let mut refused = Vec::new();
+        let mut first = None;
+        for ((a, b), (n, deepest)) in found {
+            let both = format!("\"{}\" and \"{}\"", self.bodies[a].name, self.bodies[b].name);
+            if deepest > DEEP_OVERLAP {
+                refused.push(format!("{both} ({n} particles, {deepest:.1} spacings deep)"));
+                first = first.or(Some(b));
+            } else {
+                warnings.push(format!(
+                    "bodies {both} overlap at the start: {n} particles are pushed apart, the deepest by {deepest:.1} spacings"
+                ));
+            }
+        }
+        match first {
+            Some(body) => Err(BuildError::Overlap { body, pairs: refused.join(", ") }),
+            None => Ok(warnings),
+        }
     }
 
     /// The limit on particles counts for all bodies together.
@@ -296,6 +376,21 @@ impl WorldBuilder {
         groups
     }
 
+    /// The piece of matter that each body belongs to: bodies of one method that fuse are one.
+    fn body_traits(&self) -> Vec<BodyTraits> {
+        let mut traits: Vec<BodyTraits> = self
+            .bodies
+            .iter()
+            .enumerate()
+            .map(|(k, body)| BodyTraits { friction: body.friction, matter: k as u32 })
+            .collect();
+        for (_, members) in self.groups() {
+            let fused: Vec<usize> = members.into_iter().filter(|&k| self.bodies[k].fuse).collect();
+            fused.iter().for_each(|&k| traits[k].matter = fused[0] as u32);
+        }
+        traits
+    }
+
     fn factory(&self, key: &str) -> Option<Arc<dyn MethodFactory>> {
         let given = self.methods.iter().rev().find(|f| f.key() == key).cloned();
         given.or_else(|| {
@@ -313,7 +408,7 @@ impl WorldBuilder {
         held: &mut [usize],
     ) -> Result<Group, BuildError> {
         self.check_abilities(key, members)?;
-        let (mut particles, mut matter) = self.gather_matter(members, filled);
+        let (mut particles, mut matter) = self.gather_matter(members, filled, world.body_contacts.bodies());
         let mut holds = self.hold(&particles, world, held);
         let cell = 4.0 * particles.radius.iter().sum::<Real>() / particles.len() as Real;
         let order = sorting::morton_order(&particles.position, &particles.body, cell);
@@ -369,7 +464,12 @@ impl WorldBuilder {
     }
 
     /// Particles of a group in order of id, and what they are made of.
-    fn gather_matter(&self, members: &[usize], filled: &[Filled]) -> (Particles, Matter) {
+    fn gather_matter(
+        &self,
+        members: &[usize],
+        filled: &[Filled],
+        traits: &[BodyTraits],
+    ) -> (Particles, Matter) {
         let mut particles = Particles::default();
         let zero = || Parameter::Uniform(0.0);
         let mut matter = Matter {
@@ -410,6 +510,7 @@ impl WorldBuilder {
             matter.bodies.push(GroupBody {
                 index: index as u32,
                 name: body.name.clone(),
+                matter: traits[index].matter,
                 sampling: body.fill.sampling,
                 volume: points.volume,
                 law: m.law,
@@ -509,34 +610,4 @@ impl WorldBuilder {
 
 fn still() -> Pose {
     Pose { rotation: Quat::IDENTITY, translation: Vec3::ZERO, center: Vec3::ZERO }
-}
-
-/// Counts the pairs of particles of different bodies that lie inside each other.
-fn overlap_warning(world: &World) -> Option<String> {
-    if world.body_names.len() < 2 {
-        return None;
-    }
-    let all = || world.groups.iter().flat_map(|g| (0..g.particles.len()).map(move |i| (&g.particles, i)));
-    let positions: Vec<Vec3> = all().map(|(p, i)| p.position[i]).collect();
-    let of: Vec<(u32, Real)> = all().map(|(p, i)| (p.body[i], p.radius[i])).collect();
-    let largest = of.iter().map(|o| o.1).fold(0.0, Real::max);
-    let grid = Grid::new(&positions, 2.0 * largest);
-    let (mut n_pairs, mut first) = (0usize, None);
-    for i in 0..positions.len() {
-        grid.visit_ball(positions[i], 2.0 * largest, |j| {
-            let j = j as usize;
-            let near = OVERLAP * (of[i].1 + of[j].1);
-            if i < j && of[i].0 != of[j].0 && positions[i].distance_squared(positions[j]) < near * near {
-                n_pairs += 1;
-                first.get_or_insert((of[i].0, of[j].0));
-            }
-        });
-    }
-    let (a, b) = first?;
-    let name = |k: u32| &world.body_names[k as usize];
-    Some(format!(
-        "bodies overlap at the start: {n_pairs} pairs of particles lie inside each other, the first of \"{}\" and \"{}\"",
-        name(a),
-        name(b)
-    ))
 }

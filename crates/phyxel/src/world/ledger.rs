@@ -62,9 +62,12 @@ impl World {
         let gravity = |p: &crate::particles::Particles| {
             -sum_over::<Real, _>(p.len(), |i| p.mass[i] * self.gravity.dot(p.position[i]))
         };
+        let (n_contacts, deepest_overlap) = self.body_contacts.summary();
         let mut counters = vec![
             ("solver_iterations", interval.iterations as Real),
             ("unconverged_solves", interval.n_unconverged as Real),
+            ("body_contacts", n_contacts as Real),
+            ("deepest_overlap", deepest_overlap),
         ];
         for (name, value) in groups().flat_map(|g| g.method.counters(&g.particles)) {
             match counters.iter_mut().find(|c| c.0 == name) {

@@ -8,8 +8,9 @@ pub use builder::{Body, BuildError, WorldBuilder};
 pub use ledger::Ledger;
 
 use crate::contact::Obstacle;
-use crate::contact::{Contacts, Grip, Grips, Holds};
-use crate::contact::{GripMove, PosedObstacle};
+use crate::contact::{
+    BodyContacts, Contacts, Grip, GripMove, Grips, GroupView, Holds, Meeting, PosedObstacle,
+};
 use crate::forces::{Fields, ForceField};
 use crate::frame::{Frame, FrameColumn};
 use crate::math::{Real, Vec3, max_over};
@@ -38,6 +39,7 @@ pub struct World {
     grips: Vec<Grip>,
     grip_centers: Vec<Vec3>,
     moves: Vec<GripMove>,
+    body_contacts: BodyContacts,
     fields: Vec<ForceField>,
     gravity: Vec3,
     time: Real,
@@ -85,7 +87,7 @@ const REMEDY: &str = "Lower `time_step` or the method's `safety`, add `viscosity
 const COLLAPSE: Real = 1e-3;
 /// More steps than this in one call are refused: nobody would wait for them.
 const MAX_STEPS: Real = 1e7;
-/// A particle moves at most this many radii in a step while there are obstacles to meet.
+/// A particle moves at most this many radii in a step while there are obstacles or other bodies to meet.
 const RADII_PER_STEP: Real = 1.0;
 
 /// The length of a step, and why.
@@ -184,6 +186,7 @@ impl World {
     /// # Errors
     /// As [`World::advance`].
     pub fn advance_to(&mut self, end: Real) -> Result<(), WorldError> {
+        self.body_contacts.forget();
         self.interval = Interval {
             start: self.time,
             grip_impulses: vec![Vec3::ZERO; self.grips.len()],
@@ -229,6 +232,7 @@ impl World {
         let speeds =
             self.obstacles.iter().filter(|o| !o.motion.is_still()).map(|o| o.surface_speed(self.time));
         let surface_speed = speeds.fold(0.0, Real::max);
+        let meets_others = self.body_contacts.is_on() && self.body_names.len() > 1;
         for (g, group) in self.groups.iter().enumerate() {
             let own = group.method.max_time_step(&group.particles);
             if !(own.value >= COLLAPSE * group.rest_limit) {
@@ -236,11 +240,12 @@ impl World {
             }
             // a step that was asked for may use the whole stable range
             limit.take(if self.largest_step.is_some() { own.stable } else { own.value }, own.reason);
-            if !self.obstacles.is_empty() {
+            if !self.obstacles.is_empty() || meets_others {
                 let p = &group.particles;
                 let rate = |i: usize| (p.velocity[i].length() + surface_speed) / p.radius[i];
                 let fastest = max_over(p.len(), rate);
-                if let Some((rate, _)) = fastest.filter(|f| f.0 > 0.0) {
+                // what is not finite is found after the step, and named
+                if let Some((rate, _)) = fastest.filter(|f| f.0 > 0.0 && f.0.is_finite()) {
                     limit.take(RADII_PER_STEP / rate, "speed");
                 }
             }
@@ -252,10 +257,22 @@ impl World {
 
     fn step(&mut self, time_step: Real) -> Result<(), WorldError> {
         self.pose(time_step);
+        self.prepare_body_contacts(time_step);
         let time = self.time;
         for g in 0..self.groups.len() {
             let Self { groups, posed, moves, fields, gravity, timings, interval, next_id, .. } = self;
-            let Group { particles, method, holds, touching, given, .. } = &mut groups[g];
+            let mut own = None;
+            let mut others = Vec::with_capacity(groups.len());
+            for (k, group) in groups.iter_mut().enumerate() {
+                if k == g {
+                    own = Some(group);
+                    others.push(None);
+                } else {
+                    others.push(Some(&mut group.particles));
+                }
+            }
+            let Some(Group { particles, method, holds, touching, given, .. }) = own else { continue };
+            let bodies = Meeting::new(&mut self.body_contacts, g, others);
             let mut ctx = StepContext {
                 time,
                 time_step,
@@ -266,6 +283,7 @@ impl World {
                     touching,
                     given,
                     impulses: &mut interval.obstacle_impulses,
+                    bodies,
                 },
                 grips: Grips { moves, holds, time_step, impulses: &mut interval.grip_impulses },
                 next_id,
@@ -285,6 +303,29 @@ impl World {
             }
         }
         Ok(())
+    }
+
+    /// Who may touch whom in the step.
+    fn prepare_body_contacts(&mut self, time_step: Real) {
+        let Self { groups, body_contacts, moves, timings, .. } = self;
+        let grip_axes: Vec<Vec3> =
+            moves.iter().map(|grip| if grip.active { grip.axes } else { Vec3::ZERO }).collect();
+        let bonds: Vec<_> = groups
+            .iter()
+            .map(|g| |i: usize, visit: &mut dyn FnMut(usize)| g.method.visit_bonds(i, visit))
+            .collect();
+        let views: Vec<GroupView<'_>> = groups
+            .iter()
+            .zip(&bonds)
+            .map(|(group, visit_bonds)| GroupView {
+                particles: &group.particles,
+                holds: &group.holds,
+                grip_axes: &grip_axes,
+                touching: &group.touching,
+                visit_bonds,
+            })
+            .collect();
+        timings.stage("contact", || body_contacts.prepare(&views, time_step));
     }
 
     /// Where obstacles and grips are at the beginning and the end of the step.

@@ -49,6 +49,12 @@ pub static ROOT: Table = Table {
             Presence::Optional("the method's own limit"),
             "Largest time step; a frame is divided into equal steps, and one over the stability limit is refused.",
         ),
+        key(
+            "contact",
+            Kind::Boolean,
+            Presence::Default("true"),
+            "Whether bodies, and parts of one body, keep out of each other; false lets them pass through, as the papers do.",
+        ),
         key("methods", Kind::Table(&METHODS), Presence::Default("{}"), "Settings of the methods."),
         key(
             "materials",
@@ -156,10 +162,23 @@ static BODY: Table = Table {
                 Presence::Default("[0, 0, 0]"),
                 "Rotation about the centre of mass at time 0; its direction is the axis.",
             ),
+            key(
+                "friction",
+                Kind::Quantity(quantity(Dimension::NONE, Range::NON_NEGATIVE)),
+                Presence::Default("0.3"),
+                "Coulomb's coefficient against other bodies and its own parts; two bodies have the geometric mean of theirs.",
+            ),
+            key(
+                "fuse",
+                Kind::Boolean,
+                Presence::Default("false"),
+                "Whether it is one piece with other bodies of its method that say so too: bonded where they touch at the start, \
+                 and in `incremental` also where they meet later.",
+            ),
         ],
     ],
     rules: &[Rule::OneOf(&[&["spacing"], &["particles"]])],
-    later: &["fuse", "surface"],
+    later: &["surface"],
 };
 
 static MOTION_KEYS: [Key; 2] = [

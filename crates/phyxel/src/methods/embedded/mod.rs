@@ -91,6 +91,8 @@ struct MatterColumns {
 struct BodyFacts {
     law: Law,
     measure: YieldMeasure,
+    /// The piece of matter that it belongs to.
+    piece: u32,
     /// Median support radius at the start. [m]
     support: Real,
     /// True volume over the sum of Eq. 3 at the start.
@@ -290,6 +292,10 @@ impl Method for Embedded {
 
     fn current_volume(&self, particles: &Particles) -> Real {
         sum_over(particles.len(), |i| particles.volume[i] * self.gradients[i].determinant())
+    }
+
+    fn visit_bonds(&self, i: usize, visit: &mut dyn FnMut(usize)) {
+        self.bonds.ends(i).iter().for_each(|&j| visit(j as usize));
     }
 
     fn doubts(&self, _particles: &Particles) -> Vec<String> {

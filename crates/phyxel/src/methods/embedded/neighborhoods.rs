@@ -24,7 +24,8 @@ struct Surroundings<'a> {
     grid: &'a Grid,
     world: &'a [Vec3],
     embedded: &'a [Vec3],
-    body: &'a [u32],
+    /// By particle.
+    pieces: &'a [u32],
     old_ends: &'a [u32],
     old_counts: &'a [u32],
     common_neighbors: usize,
@@ -54,7 +55,7 @@ impl Surroundings<'_> {
         }
         self.grid.visit_ball(center, reach.sqrt(), |j| {
             let squared = center.distance_squared(self.embedded[j as usize]);
-            if squared <= reach && j as usize != i && self.body[j as usize] == self.body[i] {
+            if squared <= reach && j as usize != i && self.pieces[j as usize] == self.pieces[i] {
                 found.push((squared, j));
             }
         });
@@ -167,6 +168,8 @@ impl Embedded {
             let (old_ends, old_counts) = (old_ends.to_vec(), old_counts.to_vec());
             let median = self.bodies.iter().map(|b| b.support).fold(0.0, Real::max);
             let grid = Grid::new(&self.embedded_position, 0.5 * median);
+            let pieces: Vec<u32> =
+                particles.body.iter().map(|&body| self.bodies[body as usize].piece).collect();
             let rule = self.basis_rule();
             let lost = self.gradients_around_degenerate();
             let Self { bonds, basis, gradients, matter, bodies, support_radius, .. } = self;
@@ -174,7 +177,7 @@ impl Embedded {
                 grid: &grid,
                 world: &particles.position,
                 embedded: &self.embedded_position,
-                body: &particles.body,
+                pieces: &pieces,
                 old_ends: &old_ends,
                 old_counts: &old_counts,
                 common_neighbors: self.params.common_neighbors,

@@ -6,7 +6,7 @@ use crate::geometry::Sampling;
 use crate::material::{LameParameter, Law};
 use crate::math::{Mat3, Real, Vec3};
 use crate::methods::thin_bodies::refuse_thin_bodies;
-use crate::methods::{GroupBody, Matter, MethodError};
+use crate::methods::{GroupBody, Matter, MethodError, keys};
 use crate::mls::{Answer, Laplacian};
 use crate::neighbors::{Points, SLOTS, SlotBonds, nearest};
 use crate::particles::Particles;
@@ -34,7 +34,8 @@ impl Embedded {
     ) -> Result<Self, MethodError> {
         let n = particles.len();
         let x = &particles.position;
-        let lists = nearest(Points { positions: x, keys: &particles.body }, SLOTS);
+        let keys = keys(&matter.pieces(), particles);
+        let lists = nearest(Points { positions: x, keys: &keys }, SLOTS);
         let mut bonds = SlotBonds::new(n);
         let mut support_radius = vec![0.0; n];
         for i in 0..n {
@@ -53,6 +54,7 @@ impl Embedded {
         let unknown = BodyFacts {
             law: Law::Corotated,
             measure: Default::default(),
+            piece: 0,
             support: 0.0,
             volume_scale: 1.0,
             sph_scale: 1.0,
@@ -65,6 +67,7 @@ impl Embedded {
             bodies[body.index as usize] = BodyFacts {
                 law: body.law.unwrap_or(Law::Corotated),
                 measure: body.measure,
+                piece: body.matter,
                 support: supports.get(supports.len() / 2).copied().unwrap_or(0.0),
                 ..unknown
             };

@@ -1,7 +1,7 @@
 //! The method against differences of its energy, closed forms and the numbers of its validation targets.
 
 use super::*;
-use crate::contact::{Contacts, Grips, Holds};
+use crate::contact::{BodyContacts, Contacts, Grips, Holds, Meeting};
 use crate::forces::Fields;
 use crate::material::Lame;
 use crate::math::{Random, frobenius_norm, vec3};
@@ -34,8 +34,15 @@ fn disagree(method: &mut Embedded, particles: &Particles) {
 fn with_context<T>(time_step: Real, act: impl FnOnce(&mut StepContext<'_>) -> T) -> T {
     let (mut touching, mut given, mut holds) = (Vec::new(), Vec::new(), Holds::default());
     let (mut next_id, mut timings) = (1_000_000, Timings::default());
-    let contacts =
-        Contacts { obstacles: &[], time_step, touching: &mut touching, given: &mut given, impulses: &mut [] };
+    let mut no_bodies = BodyContacts::new(false, Vec::new());
+    let contacts = Contacts {
+        obstacles: &[],
+        time_step,
+        touching: &mut touching,
+        given: &mut given,
+        impulses: &mut [],
+        bodies: Meeting::new(&mut no_bodies, 0, vec![None]),
+    };
     let mut ctx = StepContext {
         time: 0.0,
         time_step,

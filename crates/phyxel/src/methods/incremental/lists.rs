@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 /// Lists reach this share of the support farther than the support itself.
 const SKIN: Real = 0.1;
-/// What moved farther than this, in supports, over its body's mean motion, may have met others.
+/// What moved farther than this, in supports, over the mean motion of its piece of matter, may have met others.
 const FAR: Real = 0.3;
 /// Fewer neighbours than this let the support grow to the last of so many …
 const FEW: usize = 10;
@@ -32,19 +32,20 @@ impl Incremental {
     }
 
     /// Whether lists may lack someone: matter has been strained by half the skin, or parts of it have moved far, over their
-    /// body's mean motion, and may have met others.
+    /// piece's mean motion, and may have met others.
     pub(super) fn are_lists_old(&self, particles: &Particles) -> bool {
         let (x, old, full) = (&particles.position, &self.listed_position, &self.full_support);
         if max_over(x.len(), |i| self.strain_since[i]).is_some_and(|(most, _)| most > 0.5 * SKIN) {
             return true;
         }
-        let mut mean = vec![Vec3::ZERO; self.bodies.len()];
-        for (i, &body) in particles.body.iter().enumerate() {
-            mean[body as usize] += x[i] - old[i];
+        let mut mean = vec![Vec3::ZERO; self.piece_sizes.len()];
+        let piece = |i: usize| self.bodies[particles.body[i] as usize].piece as usize;
+        for i in 0..x.len() {
+            mean[piece(i)] += x[i] - old[i];
         }
-        mean.iter_mut().zip(&self.bodies).for_each(|(m, b)| *m /= b.n_particles.max(1) as Real);
+        mean.iter_mut().zip(&self.piece_sizes).for_each(|(m, n)| *m /= (*n).max(1) as Real);
         let moved = |i: usize| {
-            let relative = x[i] - old[i] - mean[particles.body[i] as usize];
+            let relative = x[i] - old[i] - mean[piece(i)];
             relative.length_squared() / (full[i] * full[i])
         };
         max_over(x.len(), moved).is_some_and(|(far, _)| far > FAR * FAR)
@@ -83,7 +84,7 @@ impl Incremental {
     }
 
     /// The full support, less where more neighbours than asked for are nearer, more where there are only few.
-    fn find_support(&self, grid: &Grid, body: &[u32], i: usize, found: &mut Vec<(Real, u32)>) -> Real {
+    fn find_support(&self, grid: &Grid, piece: &[u32], i: usize, found: &mut Vec<(Real, u32)>) -> Real {
         let (x, full) = (&self.listed_position, self.full_support[i]);
         if self.params.force_form == ForceForm::Kernel {
             return full;
@@ -91,7 +92,7 @@ impl Incremental {
         found.clear();
         grid.visit_ball(x[i], full * self.stretch[i].max(1.0), |j| {
             let squared = self.metric[i].square(x[j as usize] - x[i]);
-            if squared < full * full && j as usize != i && body[j as usize] == body[i] {
+            if squared < full * full && j as usize != i && piece[j as usize] == piece[i] {
                 found.push((squared, j));
             }
         });
@@ -102,7 +103,7 @@ impl Incremental {
         if found.len() >= FEW {
             return full;
         }
-        grid.nearest(x, x[i], FEW, |j| j != i && body[j] == body[i], found);
+        grid.nearest(x, x[i], FEW, |j| j != i && piece[j] == piece[i], found);
         let squares = found.iter().map(|&(_, j)| self.metric[i].square(x[j as usize] - x[i]));
         let farthest = squares.fold(0.0, Real::max).sqrt();
         (BEYOND * farthest).clamp(full, LONGEST_STRETCH * full)
@@ -122,12 +123,12 @@ impl Incremental {
     pub(super) fn find_lists(&mut self, particles: &Particles) {
         self.find_metrics();
         let (x, n) = (&self.listed_position, particles.len());
-        let body = &particles.body;
+        let piece: Vec<u32> = particles.body.iter().map(|&body| self.bodies[body as usize].piece).collect();
         let largest = max_over(n, |i| self.full_support[i]).map_or(1.0, |m| m.0);
         let grid = Grid::new(x, 0.5 * largest);
         let mut support = std::mem::take(&mut self.support);
         let rows = (0..n).into_par_iter().with_min_len(256);
-        rows.map_init(Vec::new, |found, i| self.find_support(&grid, body, i, found))
+        rows.map_init(Vec::new, |found, i| self.find_support(&grid, &piece, i, found))
             .collect_into_vec(&mut support);
         self.support = support;
         let (support, factor) = (&self.support, self.reach_factor());
@@ -140,7 +141,7 @@ impl Incremental {
                 let j = j as usize;
                 let reach = factor * bond_support(support, i, j);
                 let is_near = || self.rest_square(i, j, x[j] - x[i]) < reach * reach;
-                if j != i && body[i] == body[j] && is_near() {
+                if j != i && piece[i] == piece[j] && is_near() {
                     row.push(j as u32);
                 }
             });

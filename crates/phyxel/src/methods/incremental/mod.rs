@@ -50,6 +50,8 @@ pub struct Incremental {
     plasticity: PlasticParameter,
     /// By the bodies' index in the world.
     bodies: Vec<BodyFacts>,
+    /// How many particles each piece of matter has.
+    piece_sizes: Vec<usize>,
     /// Support where neighbours are not crowded. [m]
     full_support: Vec<Real>,
     // state
@@ -103,7 +105,8 @@ pub struct Incremental {
 struct BodyFacts {
     law: Law,
     measure: YieldMeasure,
-    n_particles: usize,
+    /// The piece of matter that it belongs to.
+    piece: u32,
 }
 
 /// What was found at the start.
@@ -249,6 +252,11 @@ impl Method for Incremental {
 
     fn current_volume(&self, particles: &Particles) -> Real {
         sum_over(particles.len(), |i| particles.volume[i] * self.gradient[i].determinant())
+    }
+
+    /// Parts that meet weld: they are neighbours before they touch.
+    fn visit_bonds(&self, i: usize, visit: &mut dyn FnMut(usize)) {
+        self.neighbors.row(i).iter().for_each(|&j| visit(j as usize));
     }
 
     fn doubts(&self, _particles: &Particles) -> Vec<String> {

@@ -18,14 +18,18 @@ impl Incremental {
     ) -> Result<Self, MethodError> {
         let n = particles.len();
         let n_bodies = matter.bodies.iter().map(|b| b.index as usize + 1).max().unwrap_or(0);
-        let unknown = BodyFacts { law: Law::Corotated, measure: Default::default(), n_particles: 0 };
+        let unknown = BodyFacts { law: Law::Corotated, measure: Default::default(), piece: 0 };
         let mut bodies = vec![unknown; n_bodies];
         for body in &matter.bodies {
             bodies[body.index as usize] = BodyFacts {
                 law: body.law.unwrap_or(Law::Corotated),
                 measure: body.measure,
-                n_particles: particles.body.iter().filter(|b| **b == body.index).count(),
+                piece: body.matter,
             };
+        }
+        let mut piece_sizes = vec![0; n_bodies];
+        for &body in &particles.body {
+            piece_sizes[bodies[body as usize].piece as usize] += 1;
         }
         let stored_rest = params.history == History::StoredRest;
         let mut method = Self {
@@ -34,6 +38,7 @@ impl Incremental {
             viscosity: matter.viscosity.clone(),
             plasticity: matter.plasticity.clone(),
             bodies,
+            piece_sizes,
             full_support: particles.radius.iter().map(|r| params.support * 2.0 * r).collect(),
             gradient: vec![Mat3::IDENTITY; n],
             hardening: vec![0.0; n],

@@ -185,7 +185,7 @@ fn the_lonely_keep_their_deformation() {
     let mut two = lattice([4, 4, 4], 0.1, 0.0);
     two.body.iter_mut().zip(&two.position).for_each(|(b, x)| *b = u32::from(x.y > 0.2));
     let mut given = matter(&two, Law::Corotated, None);
-    given.bodies.push(crate::methods::GroupBody { index: 1, ..given.bodies[0].clone() });
+    given.bodies.push(crate::methods::GroupBody { index: 1, matter: 1, ..given.bodies[0].clone() });
     let method = Incremental::build(Params::default(), &mut two, &given).unwrap();
     let row = |i: usize| method.neighbors.row(i).iter().map(move |&j| (i, j as usize));
     assert!((0..two.len()).flat_map(row).all(|(i, j)| two.body[i] == two.body[j]));

@@ -40,6 +40,8 @@ const LEAST_VOLUME_RATIO: Real = 0.1;
 #[derive(Debug)]
 pub struct Reference {
     params: Params,
+    /// By body, the piece of matter that it belongs to.
+    pieces: Vec<u32>,
     // state
     rest_position: Vec<Vec3>,
     support_radius: Vec<Real>,
@@ -153,6 +155,10 @@ impl Method for Reference {
 
     fn current_volume(&self, particles: &Particles) -> Real {
         sum_over(particles.len(), |i| particles.volume[i] * self.gradients[i].determinant())
+    }
+
+    fn visit_bonds(&self, i: usize, visit: &mut dyn FnMut(usize)) {
+        self.rest.neighbors.row(i).iter().for_each(|&j| visit(j as usize));
     }
 
     fn doubts(&self, _particles: &Particles) -> Vec<String> {

@@ -6,7 +6,7 @@ use crate::geometry::Sampling;
 use crate::kernels;
 use crate::material::LameParameter;
 use crate::math::{Mat3, Real, Vec3, trace};
-use crate::methods::{Matter, MethodError};
+use crate::methods::{Matter, MethodError, keys};
 use crate::mls::{Answer, moment, safe_inverse};
 use crate::neighbors::{Neighbors, Points, mean_nearest_distance, within_radius};
 use crate::particles::Particles;
@@ -27,10 +27,10 @@ impl Reference {
         matter: &Matter,
     ) -> Result<Self, MethodError> {
         let n = particles.len();
-        let spacing = mean_nearest_distance(
-            Points { positions: &particles.position, keys: &particles.body },
-            N_NEAREST,
-        );
+        let pieces = matter.pieces();
+        let keys = keys(&pieces, particles);
+        let spacing =
+            mean_nearest_distance(Points { positions: &particles.position, keys: &keys }, N_NEAREST);
         let factors: Vec<(u32, Real)> =
             matter.bodies.iter().map(|b| (b.index, support_factor(params.support, b.sampling))).collect();
         let factor = |body: u32| factors.iter().find(|f| f.0 == body).map_or(1.5, |f| f.1);
@@ -50,6 +50,7 @@ impl Reference {
             youngs_modulus: matter.youngs_modulus.clone(),
             viscosity: matter.viscosity.clone(),
             params,
+            pieces,
             rest_position: particles.position.clone(),
             support_radius,
             rest: RestShape::default(),
@@ -80,8 +81,8 @@ impl Reference {
     pub(super) fn prepare(&mut self, particles: &Particles) {
         let rest = &self.rest_position;
         let h = &self.support_radius;
-        let neighbors =
-            within_radius(Points { positions: rest, keys: &particles.body }, |i| h[i]).symmetrized();
+        let keys = keys(&self.pieces, particles);
+        let neighbors = within_radius(Points { positions: rest, keys: &keys }, |i| h[i]).symmetrized();
         let weights = weights(&neighbors, rest, h);
         let rows: Vec<(RestParticle, bool)> = (0..particles.len())
             .into_par_iter()
@@ -144,7 +145,8 @@ fn sph_masses_and_volumes(
     support_radius: &[Real],
     matter: &Matter,
 ) {
-    let points = Points { positions: &particles.position, keys: &particles.body };
+    let keys = keys(&matter.pieces(), particles);
+    let points = Points { positions: &particles.position, keys: &keys };
     let neighbors = within_radius(points, |i| support_radius[i]);
     let x = &particles.position;
     let smoothed = |i: usize, value: &dyn Fn(usize) -> Real| {

@@ -56,6 +56,7 @@ fn matter(nu: Real, volume: Real, sampling: Sampling) -> Matter {
         viscosity: Parameter::Uniform(0.0),
         plasticity: PlasticParameter::never(),
         bodies: vec![GroupBody {
+            matter: 0,
             index: 0,
             name: "b".into(),
             sampling,

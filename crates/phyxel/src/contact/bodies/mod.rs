@@ -1,0 +1,484 @@
+//! Contact between bodies, and between parts of one body that no bonds join: points of one surface stay out of the other.
+//!
+//! A pair of surface particles touches where they are nearer than the sum of their contact radii *along the normal of the
+//! surfaces*, which a particle sees as the direction away from its own neighbours: along the line that joins two particles
+//! surfaces would be egg cartons. A pair exchanges impulses, equal and opposite: none may come nearer than touching within a
+//! step, and Coulomb's cone holds the sliding. Nothing here is stiff, so steps are as long as without contact.
+
+mod pair;
+mod surface;
+
+use super::Holds;
+use super::obstacles::{Phase, STUCK};
+use crate::geometry::Aabb;
+use crate::math::{Real, Vec3};
+use crate::neighbors::{Grid, Neighbors};
+use crate::particles::Particles;
+use pair::Pair;
+use surface::{Outward, outward, surface_rows};
+
+/// What contact must know of a body.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BodyTraits {
+    /// Coulomb's coefficient; two bodies have the geometric mean of theirs.
+    pub(crate) friction: Real,
+    /// Bodies with the same number are one piece of matter: they may be bonded to each other.
+    pub(crate) matter: u32,
+}
+
+/// Calls back with every particle that a given one is bonded to.
+pub(crate) type VisitBonds<'a> = &'a (dyn Fn(usize, &mut dyn FnMut(usize)) + Sync);
+
+/// A group of bodies, as contact sees it before a step.
+#[derive(Clone, Copy)]
+pub(crate) struct GroupView<'a> {
+    pub(crate) particles: &'a Particles,
+    pub(crate) holds: &'a Holds,
+    /// 1 for directions in which a grip holds, by grip; 0 for grips that have let go.
+    pub(crate) grip_axes: &'a [Vec3],
+    /// As [`super::Contacts::touching`].
+    pub(crate) touching: &'a [u32],
+    pub(crate) visit_bonds: VisitBonds<'a>,
+}
+
+impl GroupView<'_> {
+    fn are_bonded(&self, i: usize, j: usize) -> bool {
+        let mut found = false;
+        (self.visit_bonds)(i, &mut |k| found |= k == j);
+        (self.visit_bonds)(j, &mut |k| found |= k == i);
+        found
+    }
+}
+
+/// A particle at the surface of its body.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    group: u32,
+    index: u32,
+    body: u32,
+}
+
+/// Where bodies touch. Nothing of it is state: it is found anew when the world begins to advance.
+#[derive(Debug)]
+pub(crate) struct BodyContacts {
+    is_on: bool,
+    bodies: Vec<BodyTraits>,
+    is_current: bool,
+    /// By group: a row for each surface particle, with itself and those that it is bonded to; empty rows elsewhere.
+    surface_rows: Vec<Neighbors>,
+    /// Surface particles, by group, then index.
+    members: Vec<Member>,
+    /// Where they were expected when pairs were listed. [m]
+    listed_at: Vec<Vec3>,
+    /// Their normals; kept up to date for those that are in pairs.
+    outward: Vec<Outward>,
+    paired: Vec<u32>,
+    pairs: Vec<Pair>,
+    slack: Slack,
+    /// How far surface particles have moved against their bodies since surfaces were found. [m]
+    wander: Real,
+}
+
+/// How far bodies may move before pairs must be listed anew.
+#[derive(Clone, Debug, Default)]
+struct Slack {
+    /// Bodies that are near each other or the same, and the slack of the two together. [m]
+    near: Vec<(u32, u32, Real)>,
+    /// For all others. [m]
+    far: Real,
+    smallest_spacing: Real,
+}
+
+/// Pairs are listed this much farther apart than they touch. [spacings]
+const SKIN: Real = 0.5;
+/// Bodies farther apart than this are not compared one by one. [spacings]
+const HORIZON: Real = 10.0;
+/// Surfaces are found anew after such motion. [spacings]
+const LARGEST_WANDER: Real = 2.0;
+/// Distance of two particles that touch, at the most: a spacing along the normal and one across. [spacings]
+const FARTHEST_TOUCH: Real = std::f64::consts::SQRT_2;
+/// Parts of one piece whose normals are more alike than this do not face each other.
+const ALIKE: Real = 0.6;
+/// Sweeps over the pairs, forwards and backwards in turn.
+const SWEEPS: usize = 4;
+
+impl BodyContacts {
+    pub(crate) fn new(is_on: bool, bodies: Vec<BodyTraits>) -> Self {
+        Self {
+            is_on,
+            bodies,
+            is_current: false,
+            surface_rows: Vec::new(),
+            members: Vec::new(),
+            listed_at: Vec::new(),
+            outward: Vec::new(),
+            paired: Vec::new(),
+            pairs: Vec::new(),
+            slack: Slack::default(),
+            wander: 0.0,
+        }
+    }
+
+    pub(crate) fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    pub(crate) fn bodies(&self) -> &[BodyTraits] {
+        &self.bodies
+    }
+
+    /// Surfaces and pairs are to be found anew.
+    pub(crate) fn forget(&mut self) {
+        self.is_current = false;
+    }
+
+    /// Pairs that press on each other, and how deep the deepest overlap is. [m]
+    pub(crate) fn summary(&self) -> (usize, Real) {
+        let n = self.pairs.iter().filter(|pair| pair.pushed > 0.0).count();
+        (n, self.pairs.iter().filter(|p| p.is_met).fold(0.0, |m: Real, pair| m.max(-pair.gap)))
+    }
+
+    /// Before a step, with all groups at the same time: who may touch whom in it.
+    pub(crate) fn prepare(&mut self, groups: &[GroupView<'_>], time_step: Real) {
+        if !self.is_on {
+            return;
+        }
+        let expected = |m: &Member| {
+            let p = groups[m.group as usize].particles;
+            p.position[m.index as usize] + p.velocity[m.index as usize] * time_step
+        };
+        if self.is_current {
+            let motions = Motions::new(&self.members, &self.listed_at, self.bodies.len(), expected);
+            if !motions.are_within(&self.slack) {
+                self.wander += motions.largest_spread();
+                self.is_current = false;
+            }
+        } else {
+            self.wander = Real::INFINITY;
+        }
+        if !self.is_current {
+            let has_new_members = self.wander > LARGEST_WANDER * self.slack.smallest_spacing;
+            if has_new_members {
+                self.find_surfaces(groups);
+            }
+            self.listed_at.clear();
+            self.listed_at.extend(self.members.iter().map(expected));
+            self.list_pairs(groups, has_new_members);
+            self.find_normals(groups);
+            self.is_current = true;
+        }
+        self.find_mobilities(groups);
+    }
+
+    fn find_surfaces(&mut self, groups: &[GroupView<'_>]) {
+        self.wander = 0.0;
+        self.surface_rows =
+            groups.iter().map(|group| surface_rows(group.particles, group.visit_bonds)).collect();
+        self.members.clear();
+        for (group, rows) in self.surface_rows.iter().enumerate() {
+            let body = &groups[group].particles.body;
+            let at_surface = (0..rows.n_rows()).filter(|&i| !rows.row(i).is_empty());
+            self.members.extend(at_surface.map(|index| Member {
+                group: group as u32,
+                index: index as u32,
+                body: body[index],
+            }));
+        }
+        self.outward.clear();
+        self.outward.extend(self.members.iter().map(|m| {
+            let rows = &self.surface_rows[m.group as usize];
+            outward(groups[m.group as usize].particles, rows.row(m.index as usize), m.index as usize)
+        }));
+        let spacings = groups.iter().flat_map(|g| &g.particles.radius).map(|r| 2.0 * r);
+        self.slack.smallest_spacing = spacings.fold(Real::INFINITY, Real::min);
+    }
+
+    /// All pairs that may come to touch before they are listed anew.
+    fn list_pairs(&mut self, groups: &[GroupView<'_>], has_new_members: bool) {
+        let Self { members, listed_at, outward, bodies, .. } = self;
+        let radius = |k: usize| groups[members[k].group as usize].particles.radius[members[k].index as usize];
+        let reach = |a: usize, b: usize| (FARTHEST_TOUCH + SKIN) * (radius(a) + radius(b));
+        let largest = (0..members.len()).map(radius).fold(0.0, Real::max);
+        let grid = Grid::new(listed_at, (FARTHEST_TOUCH + SKIN) * 2.0 * largest);
+        let matter = |k: usize| bodies[members[k].body as usize].matter;
+        let rows = Neighbors::from_rows(members.len(), |a, row| {
+            let widest = (FARTHEST_TOUCH + SKIN) * (radius(a) + largest);
+            grid.visit_ball(listed_at[a], widest, |b| {
+                let k = b as usize;
+                if k <= a || listed_at[a].distance_squared(listed_at[k]) > reach(a, k).powi(2) {
+                    return;
+                }
+                // parts of one piece touch where their surfaces face each other and no bonds join them
+                if matter(a) == matter(k) {
+                    let group = &groups[members[a].group as usize];
+                    let (i, j) = (members[a].index as usize, members[k].index as usize);
+                    if outward[a].normal.dot(outward[k].normal) > ALIKE || group.are_bonded(i, j) {
+                        return;
+                    }
+                }
+                row.push(b);
+            });
+            row.sort_unstable();
+        });
+        let old = std::mem::take(&mut self.pairs);
+        let mut old = old.iter().filter(|_| !has_new_members).peekable();
+        for a in 0..members.len() {
+            for &b in rows.row(a) {
+                let friction = |k: usize| bodies[members[k].body as usize].friction;
+                let b_index = b as usize;
+                let both = (friction(a) * friction(b_index)).sqrt();
+                let mut pair = Pair::new(a as u32, b, both, matter(a) == matter(b_index));
+                while old.next_if(|p| (p.a, p.b) < (pair.a, pair.b)).is_some() {}
+                if let Some(same) = old.next_if(|p| (p.a, p.b) == (pair.a, pair.b)) {
+                    pair.remember(same);
+                }
+                self.pairs.push(pair);
+            }
+        }
+        self.paired.clear();
+        self.paired.extend(self.pairs.iter().flat_map(|p| [p.a, p.b]));
+        self.paired.sort_unstable();
+        self.paired.dedup();
+        self.slack.renew(&self.members, &self.listed_at, self.bodies.len(), largest);
+    }
+
+    /// Normals stay until pairs are listed anew: if they followed every step, gaps would tremble with them.
+    fn find_normals(&mut self, groups: &[GroupView<'_>]) {
+        for &k in &self.paired {
+            let m = self.members[k as usize];
+            let row = self.surface_rows[m.group as usize].row(m.index as usize);
+            self.outward[k as usize] = outward(groups[m.group as usize].particles, row, m.index as usize);
+        }
+    }
+
+    /// 1/m, or 0 in directions in which something holds a particle.
+    fn find_mobilities(&mut self, groups: &[GroupView<'_>]) {
+        if self.pairs.is_empty() {
+            return;
+        }
+        let mut held: Vec<(u32, u32, Vec3)> = Vec::new();
+        for (g, group) in groups.iter().enumerate() {
+            for (&particle, &grip) in group.holds.particle.iter().zip(&group.holds.grip) {
+                held.push((g as u32, particle, group.grip_axes[grip as usize]));
+            }
+        }
+        held.sort_unstable_by_key(|h| (h.0, h.1));
+        let members = &self.members;
+        let mobility = |k: u32| {
+            let m = members[k as usize];
+            let GroupView { particles, touching, .. } = groups[m.group as usize];
+            if touching.get(m.index as usize).is_some_and(|mark| *mark >= STUCK) {
+                return Vec3::ZERO;
+            }
+            let found = held.binary_search_by_key(&(m.group, m.index), |h| (h.0, h.1));
+            let free = found.map_or(Vec3::ONE, |at| Vec3::ONE - held[at].2);
+            free / particles.mass[m.index as usize]
+        };
+        self.pairs.iter_mut().for_each(|pair| pair.mobility = [mobility(pair.a), mobility(pair.b)]);
+    }
+}
+
+/// How the surface particles of each body have moved since pairs were listed.
+struct Motions {
+    /// By body: how it has moved on the whole, and how far its particles have moved against that.
+    bodies: Vec<(Vec3, Real)>,
+    mean: Vec3,
+}
+
+impl Motions {
+    fn new(
+        members: &[Member],
+        listed_at: &[Vec3],
+        n_bodies: usize,
+        expected: impl Fn(&Member) -> Vec3,
+    ) -> Self {
+        let mut bodies = vec![(Vec3::ZERO, 0.0); n_bodies];
+        let mut counts = vec![0.0; n_bodies];
+        for (m, listed) in members.iter().zip(listed_at) {
+            bodies[m.body as usize].0 += expected(m) - *listed;
+            counts[m.body as usize] += 1.0;
+        }
+        let total: Vec3 = bodies.iter().map(|b| b.0).sum();
+        let mean = total / (members.len() as Real).max(1.0);
+        bodies.iter_mut().zip(&counts).for_each(|(body, n)| body.0 /= Real::max(*n, 1.0));
+        for (m, listed) in members.iter().zip(listed_at) {
+            let (common, spread) = &mut bodies[m.body as usize];
+            *spread = Real::max(*spread, (expected(m) - *listed - *common).length());
+        }
+        Self { bodies, mean }
+    }
+
+    fn largest_spread(&self) -> Real {
+        self.bodies.iter().fold(0.0, |m, b| m.max(b.1))
+    }
+
+    fn are_within(&self, slack: &Slack) -> bool {
+        let near = slack.near.iter().all(|&(b, c, most)| {
+            let (b, c) = (self.bodies[b as usize], self.bodies[c as usize]);
+            b.1 + c.1 + b.0.distance(c.0) < most
+        });
+        near && self.bodies.iter().all(|b| 2.0 * (b.1 + b.0.distance(self.mean)) < slack.far)
+    }
+}
+
+impl Slack {
+    fn renew(&mut self, members: &[Member], listed_at: &[Vec3], n_bodies: usize, largest_radius: Real) {
+        let mut boxes = vec![Aabb::EMPTY; n_bodies];
+        for (m, &x) in members.iter().zip(listed_at) {
+            let of = &mut boxes[m.body as usize];
+            *of = of.union(&Aabb { min: x, max: x });
+        }
+        let (skin, touch) = (SKIN * self.smallest_spacing, FARTHEST_TOUCH * 2.0 * largest_radius);
+        self.far = if n_bodies > 1 { HORIZON * 2.0 * largest_radius } else { Real::INFINITY };
+        self.near.clear();
+        for b in 0..n_bodies {
+            self.near.push((b as u32, b as u32, skin));
+            for c in b + 1..n_bodies {
+                let apart = (boxes[b].min - boxes[c].max).max(boxes[c].min - boxes[b].max).max(Vec3::ZERO);
+                let apart = apart.length() - touch;
+                if apart < self.far {
+                    self.near.push((b as u32, c as u32, apart.max(skin)));
+                }
+            }
+        }
+    }
+}
+
+/// What contact between bodies needs in the step of one group.
+pub(crate) struct Meeting<'a> {
+    pub(crate) contacts: &'a mut BodyContacts,
+    /// The group that is stepped.
+    pub(crate) own: usize,
+    /// The particles of the other groups; nothing at its own place.
+    others: Vec<Option<&'a mut Particles>>,
+    /// The phase of the step that was last responded to.
+    begun: Option<Phase>,
+}
+
+impl<'a> Meeting<'a> {
+    pub(crate) fn new(
+        contacts: &'a mut BodyContacts,
+        own: usize,
+        others: Vec<Option<&'a mut Particles>>,
+    ) -> Self {
+        Self { contacts, own, others, begun: None }
+    }
+
+    /// The particles of the stepped group have got new numbers: its pairs are dropped until the next step.
+    pub(crate) fn forget_own(&mut self, particles: &mut Particles) {
+        self.contacts.is_current = false;
+        let BodyContacts { pairs, members, .. } = &mut *self.contacts;
+        let mut all = Everyone { own: self.own, particles, others: &mut self.others, members };
+        pairs.retain_mut(|pair| {
+            let is_kept = !all.is_own(pair.a) && !all.is_own(pair.b);
+            if !is_kept {
+                pair.settle(&mut all);
+            }
+            is_kept
+        });
+    }
+
+    /// Whether anything may touch.
+    pub(super) fn is_near(&self) -> bool {
+        !self.contacts.pairs.is_empty()
+    }
+
+    /// Velocities and, after moving, positions of the pairs that have a particle in this group.
+    pub(super) fn respond(&mut self, particles: &mut Particles, phase: Phase, time_step: Real) {
+        if !self.is_near() {
+            return;
+        }
+        let BodyContacts { pairs, members, outward, .. } = &mut *self.contacts;
+        let mut all = Everyone { own: self.own, particles, others: &mut self.others, members };
+        let has_begun = self.begun.replace(phase) == Some(phase);
+        if phase == Phase::AfterMoving {
+            for pair in pairs.iter_mut() {
+                pair.meet(&all, outward, phase, time_step);
+                pair.part(&mut all, time_step);
+            }
+            return;
+        }
+        if phase == Phase::BeforeMoving && !has_begun {
+            pairs.iter_mut().for_each(|pair| pair.meet(&all, outward, phase, time_step));
+        }
+        if !has_begun {
+            pairs.iter_mut().for_each(|pair| pair.guess(&mut all, phase));
+        }
+        for sweep in 0..SWEEPS {
+            if sweep % 2 == 0 {
+                pairs.iter_mut().for_each(|pair| pair.exchange(&mut all, time_step));
+            } else {
+                pairs.iter_mut().rev().for_each(|pair| pair.exchange(&mut all, time_step));
+            }
+        }
+        pairs.iter_mut().for_each(|pair| pair.keep(phase));
+        // what holds a particle takes the impulse: it is led back and the impulse booked after this
+        pairs.iter_mut().for_each(|pair| pair.hand_to_holders(&mut all));
+    }
+}
+
+/// The particles of all groups, while one of them is stepped.
+struct Everyone<'a, 'b> {
+    own: usize,
+    particles: &'a mut Particles,
+    others: &'a mut [Option<&'b mut Particles>],
+    members: &'a [Member],
+}
+
+impl Everyone<'_, '_> {
+    fn is_own(&self, k: u32) -> bool {
+        self.members[k as usize].group as usize == self.own
+    }
+
+    #[inline]
+    fn get(&self, k: u32) -> (&Particles, usize) {
+        let m = self.members[k as usize];
+        let others = self.others[m.group as usize].as_deref();
+        (others.unwrap_or(self.particles), m.index as usize)
+    }
+
+    #[inline]
+    fn get_mut(&mut self, k: u32) -> (&mut Particles, usize) {
+        let m = self.members[k as usize];
+        match self.others[m.group as usize].as_deref_mut() {
+            Some(others) => (others, m.index as usize),
+            None => (self.particles, m.index as usize),
+        }
+    }
+
+    /// Where a particle is at the time of the stepped group: others are a step ahead or behind.
+    #[inline]
+    fn position(&self, k: u32, phase: Phase, time_step: Real) -> Vec3 {
+        let (particles, i) = self.get(k);
+        let group = self.members[k as usize].group as usize;
+        let ahead = match phase {
+            _ if group == self.own => 0.0,
+            Phase::BeforeMoving => {
+                if group < self.own {
+                    -time_step
+                } else {
+                    0.0
+                }
+            }
+            Phase::AfterMoving | Phase::AfterKick => {
+                if group < self.own {
+                    0.0
+                } else {
+                    time_step
+                }
+            }
+        };
+        particles.position[i] + particles.velocity[i] * ahead
+    }
+
+    #[inline]
+    fn velocity(&self, k: u32) -> Vec3 {
+        let (particles, i) = self.get(k);
+        particles.velocity[i]
+    }
+
+    fn radius(&self, k: u32) -> Real {
+        let (particles, i) = self.get(k);
+        particles.contact_radius[i]
+    }
+}
