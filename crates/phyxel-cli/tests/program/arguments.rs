@@ -78,12 +78,21 @@ fn a_check_tells_what_will_happen_and_writes_nothing() {
     ] {
         assert!(text.contains(word), "{word} is missing in\n{text}");
     }
-    let overlapping = format!(
-        "{BLOCK}\n[[bodies]]\nname = \"other\"\nmaterial = \"jelly\"\nshape.sphere = {{ radius = 0.1 }}\nposition = [0, 0.35, 0]\nspacing = 0.05\n"
-    );
-    std::fs::write(place.path("overlap.toml"), overlapping).unwrap();
-    let text = place.succeed(&["check", "overlap.toml"]).stdout;
-    assert!(text.contains("doubts\n  - bodies overlap"), "{text}");
+    let with_ball_at = |height: &str| {
+        format!(
+            "{BLOCK}\n[[bodies]]\nname = \"ball\"\nmaterial = \"jelly\"\nshape.sphere = {{ radius = 0.1 }}\nposition = [0, {height}, 0]\nspacing = 0.05\n"
+        )
+    };
+    std::fs::write(place.path("near.toml"), with_ball_at("0.68")).unwrap();
+    let text = place.succeed(&["check", "near.toml"]).stdout;
+    assert!(text.contains("doubts\n  - bodies \"block\" and \"ball\" overlap"), "{text}");
+    std::fs::write(place.path("inside.toml"), with_ball_at("0.35")).unwrap();
+    let ended = place.phyxel(&["run", "inside.toml", "--output", "out"]);
+    assert_eq!(ended.code, Some(2));
+    for part in ["bodies start inside each other: \"block\" and \"ball\"", "inside.toml:32:1", "fuse = true"]
+    {
+        assert!(ended.stderr.contains(part), "{part} is missing in\n{}", ended.stderr);
+    }
     assert!(!place.path("out").exists());
 }
 
