@@ -16,7 +16,7 @@ pub use context::{StepContext, StepError, StepReport, Timings};
 
 use crate::geometry::Sampling;
 use crate::material::{Law, Parameter, PlasticParameter, YieldMeasure};
-use crate::math::Real;
+use crate::math::{Real, Vec3};
 use crate::particles::{Particles, StateVisitor};
 use std::fmt::Debug;
 
@@ -44,9 +44,9 @@ pub trait Method: Send + Sync {
     /// Σ V_i det F_i [m³]
     fn current_volume(&self, particles: &Particles) -> Real;
 
-    /// Calls back with every particle that particle i is joined to by forces: those tell contact where surfaces are, and what is
-    /// not joined may touch. Particles without bonds meet other bodies as balls.
-    fn visit_bonds(&self, _i: usize, _visit: &mut dyn FnMut(usize)) {}
+    /// Calls back with every particle that particle i is joined to by forces, and the bond to it as it would be without stress:
+    /// they tell contact where surfaces are, and what is not joined may touch. Particles without bonds meet others as balls.
+    fn visit_bonds(&self, _particles: &Particles, _i: usize, _visit: &mut dyn FnMut(usize, Vec3)) {}
 
     /// What a user should know before a run: one sentence each.
     fn doubts(&self, _particles: &Particles) -> Vec<String> {

@@ -312,7 +312,9 @@ impl World {
             moves.iter().map(|grip| if grip.active { grip.axes } else { Vec3::ZERO }).collect();
         let bonds: Vec<_> = groups
             .iter()
-            .map(|g| |i: usize, visit: &mut dyn FnMut(usize)| g.method.visit_bonds(i, visit))
+            .map(|g| {
+                |i: usize, visit: &mut dyn FnMut(usize, Vec3)| g.method.visit_bonds(&g.particles, i, visit)
+            })
             .collect();
         let views: Vec<GroupView<'_>> = groups
             .iter()

@@ -11,11 +11,12 @@ mod surface;
 use super::Holds;
 use super::obstacles::{Phase, STUCK};
 use crate::geometry::Aabb;
-use crate::math::{Real, Vec3};
+use crate::math::{Mat3, Real, Vec3, outer, svd, trace};
 use crate::neighbors::{Grid, Neighbors};
 use crate::particles::Particles;
 use pair::Pair;
-use surface::{Outward, outward, surface_rows};
+use rayon::prelude::*;
+use surface::{flatness, outward, surface_rows};
 
 /// What contact must know of a body.
 #[derive(Clone, Copy, Debug)]
@@ -26,8 +27,8 @@ pub(crate) struct BodyTraits {
     pub(crate) matter: u32,
 }
 
-/// Calls back with every particle that a given one is bonded to.
-pub(crate) type VisitBonds<'a> = &'a (dyn Fn(usize, &mut dyn FnMut(usize)) + Sync);
+/// Calls back with every particle that a given one is bonded to, and the bond without stress.
+pub(crate) type VisitBonds<'a> = &'a (dyn Fn(usize, &mut dyn FnMut(usize, Vec3)) + Sync);
 
 /// A group of bodies, as contact sees it before a step.
 #[derive(Clone, Copy)]
@@ -44,18 +45,29 @@ pub(crate) struct GroupView<'a> {
 impl GroupView<'_> {
     fn are_bonded(&self, i: usize, j: usize) -> bool {
         let mut found = false;
-        (self.visit_bonds)(i, &mut |k| found |= k == j);
-        (self.visit_bonds)(j, &mut |k| found |= k == i);
+        (self.visit_bonds)(i, &mut |k, _| found |= k == j);
+        (self.visit_bonds)(j, &mut |k, _| found |= k == i);
         found
     }
 }
 
-/// A particle at the surface of its body.
+/// Which way is out at a surface particle.
+#[derive(Clone, Copy, Debug, Default)]
+struct Outward {
+    /// Unit vector; 0 where it cannot be told.
+    normal: Vec3,
+    /// 1 on faces, 0 at edges and corners.
+    flatness: Real,
+}
+
+/// A particle that may touch: at the surface of its body, or inside where other bodies are near. Those are the second line of
+/// defence: where a surface is stretched, another may reach through.
 #[derive(Clone, Copy, Debug)]
 struct Member {
     group: u32,
     index: u32,
     body: u32,
+    is_surface: bool,
 }
 
 /// Where bodies touch. Nothing of it is state: it is found anew when the world begins to advance.
@@ -66,7 +78,7 @@ pub(crate) struct BodyContacts {
     is_current: bool,
     /// By group: a row for each surface particle, with itself and those that it is bonded to; empty rows elsewhere.
     surface_rows: Vec<Neighbors>,
-    /// Surface particles, by group, then index.
+    /// By group, then index.
     members: Vec<Member>,
     /// Where they were expected when pairs were listed. [m]
     listed_at: Vec<Vec3>,
@@ -75,7 +87,7 @@ pub(crate) struct BodyContacts {
     paired: Vec<u32>,
     pairs: Vec<Pair>,
     slack: Slack,
-    /// How far surface particles have moved against their bodies since surfaces were found. [m]
+    /// How far particles have moved against each other since surfaces were found. [m]
     wander: Real,
 }
 
@@ -87,6 +99,8 @@ struct Slack {
     /// For all others. [m]
     far: Real,
     smallest_spacing: Real,
+    /// By body, whether it is in a pair.
+    has_pairs: Vec<bool>,
 }
 
 /// Pairs are listed this much farther apart than they touch. [spacings]
@@ -99,6 +113,8 @@ const LARGEST_WANDER: Real = 2.0;
 const FARTHEST_TOUCH: Real = std::f64::consts::SQRT_2;
 /// Parts of one piece whose normals are more alike than this do not face each other.
 const ALIKE: Real = 0.6;
+/// And those that look away from each other by more than this sine.
+const AVERTED: Real = 0.3;
 /// Sweeps over the pairs, forwards and backwards in turn.
 const SWEEPS: usize = 4;
 
@@ -148,9 +164,10 @@ impl BodyContacts {
             p.position[m.index as usize] + p.velocity[m.index as usize] * time_step
         };
         if self.is_current {
-            let motions = Motions::new(&self.members, &self.listed_at, self.bodies.len(), expected);
+            let spacing = self.slack.smallest_spacing;
+            let motions = Motions::new(&self.members, &self.listed_at, self.bodies.len(), spacing, expected);
             if !motions.are_within(&self.slack) {
-                self.wander += motions.largest_spread();
+                self.wander += motions.largest(&self.slack);
                 self.is_current = false;
             }
         } else {
@@ -173,48 +190,81 @@ impl BodyContacts {
     fn find_surfaces(&mut self, groups: &[GroupView<'_>]) {
         self.wander = 0.0;
         self.surface_rows =
-            groups.iter().map(|group| surface_rows(group.particles, group.visit_bonds)).collect();
+            groups.iter().map(|group| surface_rows(group.particles.len(), group.visit_bonds)).collect();
+        let spacings = || groups.iter().flat_map(|g| &g.particles.radius).map(|r| 2.0 * r);
+        self.slack.smallest_spacing = spacings().fold(Real::INFINITY, Real::min);
+        let zones = self.meeting_zones(groups, spacings().fold(0.0, Real::max));
         self.members.clear();
         for (group, rows) in self.surface_rows.iter().enumerate() {
-            let body = &groups[group].particles.body;
-            let at_surface = (0..rows.n_rows()).filter(|&i| !rows.row(i).is_empty());
-            self.members.extend(at_surface.map(|index| Member {
-                group: group as u32,
-                index: index as u32,
-                body: body[index],
-            }));
+            let Particles { position, body, .. } = groups[group].particles;
+            for index in 0..rows.n_rows() {
+                let is_surface = !rows.row(index).is_empty();
+                let is_in_zone =
+                    || zones[body[index] as usize].iter().any(|zone| zone.contains(position[index]));
+                if is_surface || is_in_zone() {
+                    let (group, body) = (group as u32, body[index]);
+                    self.members.push(Member { group, index: index as u32, body, is_surface });
+                }
+            }
         }
-        self.outward.clear();
-        self.outward.extend(self.members.iter().map(|m| {
-            let rows = &self.surface_rows[m.group as usize];
-            outward(groups[m.group as usize].particles, rows.row(m.index as usize), m.index as usize)
-        }));
-        let spacings = groups.iter().flat_map(|g| &g.particles.radius).map(|r| 2.0 * r);
-        self.slack.smallest_spacing = spacings.fold(Real::INFINITY, Real::min);
+        let find = |m: &Member| {
+            let (GroupView { particles, visit_bonds, .. }, i) = (groups[m.group as usize], m.index as usize);
+            let normal = outward(particles, self.surface_rows[m.group as usize].row(i), i);
+            Outward { normal, flatness: if m.is_surface { flatness(visit_bonds, i) } else { 0.0 } }
+        };
+        self.members.par_iter().with_min_len(256).map(find).collect_into_vec(&mut self.outward);
+    }
+
+    /// By body, where others may reach it before surfaces are found anew.
+    fn meeting_zones(&self, groups: &[GroupView<'_>], largest_spacing: Real) -> Vec<Vec<Aabb>> {
+        let mut boxes = vec![Aabb::EMPTY; self.bodies.len()];
+        for Particles { position, body, .. } in groups.iter().map(|g| g.particles) {
+            for (&x, &body) in position.iter().zip(body) {
+                let of = &mut boxes[body as usize];
+                *of = of.union(&Aabb { min: x, max: x });
+            }
+        }
+        let margin = (FARTHEST_TOUCH + SKIN + LARGEST_WANDER) * largest_spacing;
+        let mut zones = vec![Vec::new(); boxes.len()];
+        for b in 0..boxes.len() {
+            for c in 0..boxes.len() {
+                if self.bodies[b].matter != self.bodies[c].matter {
+                    let (own, other) = (boxes[b], boxes[c].grown(margin));
+                    let zone = Aabb { min: own.min.max(other.min), max: own.max.min(other.max) };
+                    if !zone.is_empty() {
+                        zones[b].push(zone);
+                    }
+                }
+            }
+        }
+        zones
     }
 
     /// All pairs that may come to touch before they are listed anew.
     fn list_pairs(&mut self, groups: &[GroupView<'_>], has_new_members: bool) {
         let Self { members, listed_at, outward, bodies, .. } = self;
-        let radius = |k: usize| groups[members[k].group as usize].particles.radius[members[k].index as usize];
-        let reach = |a: usize, b: usize| (FARTHEST_TOUCH + SKIN) * (radius(a) + radius(b));
-        let largest = (0..members.len()).map(radius).fold(0.0, Real::max);
-        let grid = Grid::new(listed_at, (FARTHEST_TOUCH + SKIN) * 2.0 * largest);
+        let radius = |m: &Member| groups[m.group as usize].particles.radius[m.index as usize];
+        let reaches: Vec<Real> = members.iter().map(|m| (FARTHEST_TOUCH + SKIN) * radius(m)).collect();
+        let largest = reaches.iter().copied().fold(0.0, Real::max);
+        let grid = Grid::new(listed_at, 2.0 * largest);
         let matter = |k: usize| bodies[members[k].body as usize].matter;
         let rows = Neighbors::from_rows(members.len(), |a, row| {
-            let widest = (FARTHEST_TOUCH + SKIN) * (radius(a) + largest);
-            grid.visit_ball(listed_at[a], widest, |b| {
+            let (x, reach, out, own) = (listed_at[a], reaches[a], outward[a].normal, matter(a));
+            let is_surface = members[a].is_surface;
+            grid.visit_ball(x, reach + largest, |b| {
                 let k = b as usize;
-                if k <= a || listed_at[a].distance_squared(listed_at[k]) > reach(a, k).powi(2) {
+                if k <= a || x.distance_squared(listed_at[k]) > (reach + reaches[k]).powi(2) {
                     return;
                 }
-                // parts of one piece touch where their surfaces face each other and no bonds join them
-                if matter(a) == matter(k) {
-                    let group = &groups[members[a].group as usize];
-                    let (i, j) = (members[a].index as usize, members[k].index as usize);
-                    if outward[a].normal.dot(outward[k].normal) > ALIKE || group.are_bonded(i, j) {
-                        return;
-                    }
+                // parts of one piece touch where they look at each other and no bonds join them
+                let group = &groups[members[a].group as usize];
+                let are_bonded = || group.are_bonded(members[a].index as usize, members[k].index as usize);
+                if own == matter(k)
+                    && (!(is_surface && members[k].is_surface)
+                        || !may_face(out, outward[k].normal, x - listed_at[k])
+                        || are_bonded())
+                {
+                    return;
                 }
                 row.push(b);
             });
@@ -235,11 +285,21 @@ impl BodyContacts {
                 self.pairs.push(pair);
             }
         }
+        self.slack.has_pairs.clear();
+        self.slack.has_pairs.resize(self.bodies.len(), false);
+        for k in self.pairs.iter().flat_map(|p| [p.a, p.b]) {
+            self.slack.has_pairs[self.members[k as usize].body as usize] = true;
+        }
         self.paired.clear();
         self.paired.extend(self.pairs.iter().flat_map(|p| [p.a, p.b]));
         self.paired.sort_unstable();
         self.paired.dedup();
-        self.slack.renew(&self.members, &self.listed_at, self.bodies.len(), largest);
+        self.slack.renew(
+            &self.members,
+            &self.listed_at,
+            self.bodies.len(),
+            largest / (FARTHEST_TOUCH + SKIN),
+        );
     }
 
     /// Normals stay until pairs are listed anew: if they followed every step, gaps would tremble with them.
@@ -247,7 +307,8 @@ impl BodyContacts {
         for &k in &self.paired {
             let m = self.members[k as usize];
             let row = self.surface_rows[m.group as usize].row(m.index as usize);
-            self.outward[k as usize] = outward(groups[m.group as usize].particles, row, m.index as usize);
+            self.outward[k as usize].normal =
+                outward(groups[m.group as usize].particles, row, m.index as usize);
         }
     }
 
@@ -278,11 +339,29 @@ impl BodyContacts {
     }
 }
 
+/// Whether surfaces with these normals, `apart` from the second to the first, may look at each other: around a convex edge
+/// they do not.
+fn may_face(out_a: Vec3, out_b: Vec3, apart: Vec3) -> bool {
+    let margin = AVERTED * apart.length();
+    out_a.dot(out_b) < ALIKE && out_a.dot(apart) < margin && out_b.dot(apart) > -margin
+}
+
 /// How the surface particles of each body have moved since pairs were listed.
 struct Motions {
-    /// By body: how it has moved on the whole, and how far its particles have moved against that.
-    bodies: Vec<(Vec3, Real)>,
+    bodies: Vec<BodyMotion>,
     mean: Vec3,
+}
+
+/// Of one body. [m]
+#[derive(Clone, Copy, Default)]
+struct BodyMotion {
+    /// On the whole.
+    common: Vec3,
+    /// Of single particles against that, at the most.
+    spread: Real,
+    /// How much nearer two parts that were listed as near may have come at the most: what is not one affine motion, and how much
+    /// that shortens.
+    approach: Real,
 }
 
 impl Motions {
@@ -290,34 +369,82 @@ impl Motions {
         members: &[Member],
         listed_at: &[Vec3],
         n_bodies: usize,
+        spacing: Real,
         expected: impl Fn(&Member) -> Vec3,
     ) -> Self {
-        let mut bodies = vec![(Vec3::ZERO, 0.0); n_bodies];
-        let mut counts = vec![0.0; n_bodies];
-        for (m, listed) in members.iter().zip(listed_at) {
-            bodies[m.body as usize].0 += expected(m) - *listed;
-            counts[m.body as usize] += 1.0;
+        let mut sums = vec![AffineFit::default(); n_bodies];
+        for (m, &listed) in members.iter().zip(listed_at) {
+            sums[m.body as usize].add(listed, expected(m));
         }
-        let total: Vec3 = bodies.iter().map(|b| b.0).sum();
-        let mean = total / (members.len() as Real).max(1.0);
-        bodies.iter_mut().zip(&counts).for_each(|(body, n)| body.0 /= Real::max(*n, 1.0));
-        for (m, listed) in members.iter().zip(listed_at) {
-            let (common, spread) = &mut bodies[m.body as usize];
-            *spread = Real::max(*spread, (expected(m) - *listed - *common).length());
+        let total: Vec3 = sums.iter().map(|s| s.to - s.from).sum();
+        let maps: Vec<(Vec3, Vec3, Mat3)> = sums.iter().map(AffineFit::solve).collect();
+        let motion = |&(from, to, map): &(Vec3, Vec3, Mat3)| BodyMotion {
+            common: to - from,
+            spread: 0.0,
+            approach: (1.0 - svd(map).sigma.z).max(0.0) * (FARTHEST_TOUCH + SKIN) * spacing,
+        };
+        let mut bodies: Vec<BodyMotion> = maps.iter().map(motion).collect();
+        let mut off = vec![0.0; n_bodies];
+        for (m, &listed) in members.iter().zip(listed_at) {
+            let (body, now) = (m.body as usize, expected(m));
+            let (from, to, map) = maps[body];
+            let spread = (now - listed - bodies[body].common).length();
+            bodies[body].spread = bodies[body].spread.max(spread);
+            off[body] = Real::max(off[body], (now - to - map * (listed - from)).length());
         }
-        Self { bodies, mean }
+        bodies.iter_mut().zip(off).for_each(|(body, off)| body.approach += 2.0 * off);
+        Self { bodies, mean: total / (members.len() as Real).max(1.0) }
     }
 
-    fn largest_spread(&self) -> Real {
-        self.bodies.iter().fold(0.0, |m, b| m.max(b.1))
+    /// The largest motion of particles that are near each other.
+    fn largest(&self, slack: &Slack) -> Real {
+        slack.near.iter().fold(0.0, |largest, &(b, c, _)| {
+            let (b, c) = (self.bodies[b as usize], self.bodies[c as usize]);
+            largest.max(b.spread.max(c.spread) + b.common.distance(c.common))
+        })
     }
 
     fn are_within(&self, slack: &Slack) -> bool {
         let near = slack.near.iter().all(|&(b, c, most)| {
-            let (b, c) = (self.bodies[b as usize], self.bodies[c as usize]);
-            b.1 + c.1 + b.0.distance(c.0) < most
+            let (body, other) = (self.bodies[b as usize], self.bodies[c as usize]);
+            // normals that are in use must not turn far
+            if b == c && !slack.has_pairs[b as usize] {
+                return body.approach < most;
+            }
+            body.spread + other.spread + body.common.distance(other.common) < most
         });
-        near && self.bodies.iter().all(|b| 2.0 * (b.1 + b.0.distance(self.mean)) < slack.far)
+        near && self.bodies.iter().all(|b| 2.0 * (b.spread + b.common.distance(self.mean)) < slack.far)
+    }
+}
+
+/// Least-squares affine map of points that have moved.
+#[derive(Clone, Copy, Default)]
+struct AffineFit {
+    n: Real,
+    from: Vec3,
+    to: Vec3,
+    moment: Mat3,
+    product: Mat3,
+}
+
+impl AffineFit {
+    fn add(&mut self, from: Vec3, to: Vec3) {
+        self.n += 1.0;
+        self.from += from;
+        self.to += to;
+        self.moment += outer(from, from);
+        self.product += outer(to, from);
+    }
+
+    /// Centres before and after, and the map about them.
+    fn solve(&self) -> (Vec3, Vec3, Mat3) {
+        let n = self.n.max(1.0);
+        let (from, to) = (self.from / n, self.to / n);
+        let moment = self.moment * (1.0 / n) - outer(from, from);
+        let product = self.product * (1.0 / n) - outer(to, from);
+        let size = trace(moment);
+        let is_flat = moment.determinant() <= 1e-9 * size * size * size;
+        (from, to, if is_flat { Mat3::IDENTITY } else { product * moment.inverse() })
     }
 }
 

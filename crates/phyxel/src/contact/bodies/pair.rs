@@ -1,7 +1,6 @@
 //! Two surface particles that may touch.
 
-use super::Everyone;
-use super::surface::Outward;
+use super::{Everyone, Outward};
 use crate::contact::obstacles::Phase;
 use crate::math::{Real, Vec3};
 

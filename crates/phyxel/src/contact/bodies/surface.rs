@@ -11,48 +11,49 @@ const ONE_SIDED: Real = 0.12;
 /// Up to the first it is a face, from the second on it is an edge.
 const FACE_TO_EDGE: (Real, Real) = (0.34, 0.42);
 
-/// For each particle at the surface a row with itself and those that it is bonded to; empty rows for others.
-pub(super) fn surface_rows(particles: &Particles, visit_bonds: VisitBonds<'_>) -> Neighbors {
-    Neighbors::from_rows(particles.len(), |i, row| {
-        visit_bonds(i, &mut |j| row.push(j as u32));
-        if one_sidedness(particles, row, i).is_none() {
-            row.clear();
+/// For each particle at the surface a row with itself and those that it is bonded to; empty rows for others. The bonds are those
+/// without stress: strong strain inside matter must not look like a surface.
+pub(super) fn surface_rows(n: usize, visit_bonds: VisitBonds<'_>) -> Neighbors {
+    Neighbors::from_rows(n, |i, row| {
+        if bonds_lean(visit_bonds, i).1 < ONE_SIDED {
             return;
         }
         row.push(i as u32);
+        visit_bonds(i, &mut |j, _| row.push(j as u32));
         row.sort_unstable();
     })
 }
 
-/// Which way is out at a particle.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Outward {
-    /// Unit vector away from those that the particle is bonded to; 0 where they are on all sides or there are none.
-    pub(super) normal: Vec3,
-    /// 1 on faces, 0 at edges and corners.
-    pub(super) flatness: Real,
+/// 1 on faces, 0 at edges and corners.
+pub(super) fn flatness(visit_bonds: VisitBonds<'_>, i: usize) -> Real {
+    let (face, edge) = FACE_TO_EDGE;
+    ((edge - bonds_lean(visit_bonds, i).1) / (edge - face)).clamp(0.0, 1.0)
 }
 
-pub(super) fn outward(particles: &Particles, row: &[u32], i: usize) -> Outward {
-    one_sidedness(particles, row, i).unwrap_or_default()
-}
-
-/// The normal of what is not inside.
-fn one_sidedness(particles: &Particles, row: &[u32], i: usize) -> Option<Outward> {
+/// Unit vector away from those that a particle is bonded to, where they are now; 0 where they are on all sides.
+pub(super) fn outward(particles: &Particles, row: &[u32], i: usize) -> Vec3 {
     let x = &particles.position;
-    let bonds = || row.iter().map(|&j| x[j as usize] - x[i]);
-    let longest = bonds().map(Vec3::length_squared).fold(0.0, Real::max);
+    let (direction, one_sided) = lean(row.iter().map(|&j| x[j as usize] - x[i]));
+    if one_sided < 0.5 * ONE_SIDED { Vec3::ZERO } else { -direction }
+}
+
+fn bonds_lean(visit_bonds: VisitBonds<'_>, i: usize) -> (Vec3, Real) {
+    let mut bonds = Vec::with_capacity(64);
+    visit_bonds(i, &mut |_, bond| bonds.push(bond));
+    lean(bonds.into_iter())
+}
+
+/// To which side bonds lean, and how much: 1 if all have the same direction or there are none.
+fn lean(bonds: impl Iterator<Item = Vec3> + Clone) -> (Vec3, Real) {
+    let longest = bonds.clone().map(Vec3::length_squared).fold(0.0, Real::max);
     // of the farthest there may be more that were not taken: they must not count
     let (mut direction, mut length) = (Vec3::ZERO, 0.0);
-    for bond in bonds() {
+    for bond in bonds {
         let squared = bond.length_squared();
         let weight = (1.0 - squared / longest.max(Real::MIN_POSITIVE)).powi(2);
         direction += bond * weight;
         length += squared.sqrt() * weight;
     }
     let one_sided = if length > 0.0 { direction.length() / length } else { 1.0 };
-    (one_sided >= ONE_SIDED).then(|| Outward {
-        normal: (-direction).normalize_or_zero(),
-        flatness: ((FACE_TO_EDGE.1 - one_sided) / (FACE_TO_EDGE.1 - FACE_TO_EDGE.0)).clamp(0.0, 1.0),
-    })
+    (direction.normalize_or_zero(), one_sided)
 }

@@ -294,8 +294,9 @@ impl Method for Embedded {
         sum_over(particles.len(), |i| particles.volume[i] * self.gradients[i].determinant())
     }
 
-    fn visit_bonds(&self, i: usize, visit: &mut dyn FnMut(usize)) {
-        self.bonds.ends(i).iter().for_each(|&j| visit(j as usize));
+    fn visit_bonds(&self, _particles: &Particles, i: usize, visit: &mut dyn FnMut(usize, Vec3)) {
+        let bonds = self.bonds.ends(i).iter().zip(self.bonds.vectors(i));
+        bonds.for_each(|(&j, u)| visit(j as usize, *u));
     }
 
     fn doubts(&self, _particles: &Particles) -> Vec<String> {

@@ -255,8 +255,10 @@ impl Method for Incremental {
     }
 
     /// Parts that meet weld: they are neighbours before they touch.
-    fn visit_bonds(&self, i: usize, visit: &mut dyn FnMut(usize)) {
-        self.neighbors.row(i).iter().for_each(|&j| visit(j as usize));
+    fn visit_bonds(&self, particles: &Particles, i: usize, visit: &mut dyn FnMut(usize, Vec3)) {
+        let (x, elastic) = (&particles.position, self.gradient[i].inverse());
+        let row = self.neighbors.row(i).iter().map(|&j| j as usize);
+        row.for_each(|j| visit(j, elastic * (x[j] - x[i])));
     }
 
     fn doubts(&self, _particles: &Particles) -> Vec<String> {

@@ -157,8 +157,10 @@ impl Method for Reference {
         sum_over(particles.len(), |i| particles.volume[i] * self.gradients[i].determinant())
     }
 
-    fn visit_bonds(&self, i: usize, visit: &mut dyn FnMut(usize)) {
-        self.rest.neighbors.row(i).iter().for_each(|&j| visit(j as usize));
+    fn visit_bonds(&self, _particles: &Particles, i: usize, visit: &mut dyn FnMut(usize, Vec3)) {
+        let rest = &self.rest_position;
+        let row = self.rest.neighbors.row(i).iter().map(|&j| j as usize);
+        row.for_each(|j| visit(j, rest[j] - rest[i]));
     }
 
     fn doubts(&self, _particles: &Particles) -> Vec<String> {
