@@ -250,23 +250,21 @@ impl BodyContacts {
         let matter = |k: usize| bodies[members[k].body as usize].matter;
         let rows = Neighbors::from_rows(members.len(), |a, row| {
             let (x, reach, out, own) = (listed_at[a], reaches[a], outward[a].normal, matter(a));
-            let is_surface = members[a].is_surface;
             grid.visit_ball(x, reach + largest, |b| {
                 let k = b as usize;
                 if k <= a || x.distance_squared(listed_at[k]) > (reach + reaches[k]).powi(2) {
                     return;
                 }
-                // parts of one piece touch where they look at each other and no bonds join them
+                // parts of one piece touch where their surfaces look at each other and no bonds join them
+                let look_at_each_other = || {
+                    let are_surfaces = members[a].is_surface && members[k].is_surface;
+                    are_surfaces && may_face(out, outward[k].normal, x - listed_at[k])
+                };
                 let group = &groups[members[a].group as usize];
                 let are_bonded = || group.are_bonded(members[a].index as usize, members[k].index as usize);
-                if own == matter(k)
-                    && (!(is_surface && members[k].is_surface)
-                        || !may_face(out, outward[k].normal, x - listed_at[k])
-                        || are_bonded())
-                {
-                    return;
+                if own != matter(k) || (look_at_each_other() && !are_bonded()) {
+                    row.push(b);
                 }
-                row.push(b);
             });
             row.sort_unstable();
         });

@@ -2,13 +2,17 @@
 
 use super::{ForceForm, Incremental};
 use crate::kernels::cosine_weight;
-use crate::math::{Mat3, Real, Vec3, max_over, outer, scaled_columns, symmetric_eigen, trace};
+use crate::math::{Mat3, Real, Vec3, max_over, outer, scaled_columns, sum_over, symmetric_eigen, trace};
 use crate::neighbors::{Grid, Neighbors};
 use crate::particles::Particles;
 use rayon::prelude::*;
 
 /// Lists reach this share of the support farther than the support itself.
 const SKIN: Real = 0.1;
+/// Such a share of the particles may be strained by more than half the skin, and lack neighbours that have no weight yet …
+const FEW_STRAINED: Real = 0.002;
+/// … but not by more than this.
+const MOST_STRAIN: Real = 0.2;
 /// What moved farther than this, in supports, over the mean motion of its piece of matter, may have met others.
 const FAR: Real = 0.3;
 /// Fewer neighbours than this let the support grow to the last of so many …
@@ -31,11 +35,14 @@ impl Incremental {
         }
     }
 
-    /// Whether lists may lack someone: matter has been strained by half the skin, or parts of it have moved far, over their
+    /// Whether lists may lack someone: more than a few particles have been strained by half the skin, or parts of it have moved far, over their
     /// piece's mean motion, and may have met others.
     pub(super) fn are_lists_old(&self, particles: &Particles) -> bool {
         let (x, old, full) = (&particles.position, &self.listed_position, &self.full_support);
-        if max_over(x.len(), |i| self.strain_since[i]).is_some_and(|(most, _)| most > 0.5 * SKIN) {
+        let strain = &self.strain_since;
+        let n_strained: Real = sum_over(x.len(), |i| Real::from(u8::from(strain[i] > 0.5 * SKIN)));
+        let most = max_over(x.len(), |i| strain[i]).map_or(0.0, |most| most.0);
+        if n_strained > FEW_STRAINED * x.len() as Real || most > MOST_STRAIN {
             return true;
         }
         let mut mean = vec![Vec3::ZERO; self.piece_sizes.len()];
