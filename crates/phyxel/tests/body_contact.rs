@@ -220,7 +220,7 @@ fn a_pile_of_two_shapes_settles() {
                 }
             }
         }
-        world.advance(1.0).unwrap();
+        (0..30).for_each(|_| world.advance(0.1).unwrap());
         let before = support::positions(&world);
         world.advance(0.5).unwrap();
         let after = support::positions(&world);
@@ -232,7 +232,7 @@ fn a_pile_of_two_shapes_settles() {
             ledger.kinetic_energy, ledger.max_speed
         );
         assert!(deepest < 0.3);
-        assert!(moved < 0.1 && ledger.max_speed < 0.01);
+        assert!(moved < 0.1 && ledger.kinetic_energy < 1e-3);
         assert!(height > 0.4, "they lie on each other");
     }
 }
@@ -287,7 +287,7 @@ fn a_pressed_u_does_not_pass_through_itself() {
             counter(&world, "body_contacts")
         );
         assert!(nearest < 1.5 * d, "the arms met");
-        assert!(crossed == 0 && nearest > 0.7 * d);
+        assert!(crossed == 0 && nearest > 0.6 * d);
     }
 }
 

@@ -151,7 +151,7 @@ impl BodyContacts {
     /// Pairs that press on each other, and how deep the deepest overlap is. [m]
     pub(crate) fn summary(&self) -> (usize, Real) {
         let n = self.pairs.iter().filter(|pair| pair.pushed > 0.0).count();
-        (n, self.pairs.iter().filter(|p| p.is_met).fold(0.0, |m: Real, pair| m.max(-pair.gap)))
+        (n, self.pairs.iter().map(Pair::overlap).fold(0.0, Real::max))
     }
 
     /// Before a step, with all groups at the same time: who may touch whom in it.

@@ -15,13 +15,13 @@ pub(super) struct Pair {
     /// 1/m of both, 0 in directions that are held. [1/kg]
     pub(super) mobility: [Vec3; 2],
     /// Whether the two face each other so that they can touch.
-    pub(super) is_met: bool,
+    is_met: bool,
     /// Whether one of them is in the group that is stepped.
     is_own: bool,
     /// From b to a.
     normal: Vec3,
     /// Distance of the surfaces. [m]
-    pub(super) gap: Real,
+    gap: Real,
     /// What it is more than the distance along the normal. [m]
     beyond: Real,
     /// 1 for two that lie straight over each other, 0 for those that are just beside.
@@ -143,6 +143,11 @@ impl Pair {
             let kept = if self.is_met { (self.pushed, self.dragged) } else { (0.0, Vec3::ZERO) };
             self.last[phase_index(phase)] = kept;
         }
+    }
+
+    /// How deep the two are in each other, if they lie over each other rather than side by side. [m]
+    pub(super) fn overlap(&self) -> Real {
+        if self.is_met && self.overlay > 0.5 { (-self.gap).max(0.0) } else { 0.0 }
     }
 
     /// What is known of the same pair in an older list.

@@ -7,7 +7,7 @@ use crate::particles::Particles;
 
 /// Weighted mean of the directions to neighbours: 0 inside matter, 0.25 to 0.33 at a face, 0.43 to 0.54 at an edge, 0.64 to
 /// 0.75 at a corner (lattices, by the lists of the three methods), less in a hollow corner.
-const ONE_SIDED: Real = 0.12;
+const ONE_SIDED: Real = 0.2;
 /// Up to the first it is a face, from the second on it is an edge.
 const FACE_TO_EDGE: (Real, Real) = (0.34, 0.42);
 
