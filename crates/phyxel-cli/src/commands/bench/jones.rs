@@ -205,7 +205,7 @@ fn drop(shape: Shape, spacing: Spacing, speed: f64) -> WorldBuilder {
     body.velocity = vec3(0.0, -speed, 0.0);
     let mut floor = Obstacle::new("floor", Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 }.into());
     floor.friction = Friction::Coulomb(1.0);
-    World::builder().body(body).obstacle(floor)
+    World::builder().body_contact(false).body(body).obstacle(floor)
 }
 
 /// A bar whose ends are held, one of them turned.
@@ -229,7 +229,7 @@ fn twist(spacing: f64) -> WorldBuilder {
         axes: Axes::ALL,
     };
     let (left, right) = (grip("left", -1.0, Motion::still()), grip("right", 1.0, turn));
-    World::builder().body(bar).grip(left).grip(right).gravity(Vec3::ZERO)
+    World::builder().body_contact(false).body(bar).grip(left).grip(right).gravity(Vec3::ZERO)
 }
 
 /// The measurements as text.
