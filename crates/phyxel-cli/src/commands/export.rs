@@ -7,6 +7,7 @@ use crate::table::Table;
 use crate::{interrupt, memory};
 use phyxel_io::export::{EXPORT_FORMATS, ExportError, ExportFormat, FrameRange, Take, export};
 use phyxel_io::results::{Overwrite, ResultFolder};
+use phyxel_io::scene::listed;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -90,10 +91,9 @@ fn doubt(format: &ExportFormat, take: &Take<'_>) -> Option<String> {
         let others: Vec<&str> =
             EXPORT_FORMATS.iter().filter(|other| other.has_velocities).map(|other| other.key).collect();
         return Some(format!(
-            "format `{}` loses {}; {} keep velocities",
+            "format `{}` has no velocities, so that other programs cannot blur motion; {} have them",
             format.key,
-            format.lost,
-            phyxel_io::scene::listed(others, "and")
+            listed(others, "and")
         ));
     }
     (!take.has_velocities()).then(|| {

@@ -64,8 +64,11 @@ fn attributes(take: &Take<'_>) -> Vec<Attribute> {
         attribute("int64[] ids", &[], Value::Ids),
         attribute("point3f[] points", &[], Value::Positions),
         attribute("float[] widths", &["interpolation = \"vertex\""], Value::Widths),
+        // once more as a primvar: Blender makes an attribute of it, and none of `ids`
+        attribute("int[] primvars:id", &["interpolation = \"vertex\""], Value::Ids),
     ];
     let mut names = Names::default();
+    names.identifier("id");
     for (place, column) in take.columns().iter().enumerate() {
         if is_velocity(&column.name, column.n_components) {
             attributes.push(attribute("vector3f[] velocities", &[], Value::Column(place)));
@@ -211,7 +214,7 @@ fn assemble(take: &Take<'_>, attributes: &[Attribute], spool: &mut Spool, file: 
     for (body, name) in take.body_names().enumerate() {
         writeln!(
             out,
-            "    def Points \"{}\" (\n        customData = {{ string name = {} string material = {} string method = {} }}\n    )\n    {{",
+            "    def Points \"{}\" (\n        customData = {{ string name = {}; string material = {}; string method = {} }}\n    )\n    {{",
             names.identifier(name),
             quoted(name),
             quoted(&info.bodies[body].material),

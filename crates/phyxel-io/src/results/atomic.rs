@@ -32,7 +32,9 @@ impl Aside {
     /// Begins the file that is to be `path`.
     pub(crate) fn create(path: &Path) -> Result<Self, ResultError> {
         let aside = aside(path);
-        let file = File::create(&aside).map_err(|source| ResultError::io("write", path, source))?;
+        // read, too, for what is only kept aside for a while
+        let file = File::options().read(true).write(true).create(true).truncate(true).open(&aside);
+        let file = file.map_err(|source| ResultError::io("write", path, source))?;
         Ok(Self { path: path.to_owned(), aside, file, is_named: false })
     }
 
