@@ -270,6 +270,3 @@ fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>)
     let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
     Ok(file.metadata()?.len())
 }
-
-#[cfg(test)]
-mod tests;

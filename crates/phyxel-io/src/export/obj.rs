@@ -4,8 +4,9 @@ use super::number::push_joined;
 use super::{Moment, Take};
 use std::io::{self, Write};
 
-/// Point elements on a line; the format has no limit, some readers' lines have.
-const POINTS_PER_LINE: usize = 16;
+/// Point elements on a line: few enough for readers whose lines have an end (VTK's: 100000 characters), many enough for those
+/// that complain about every line with points (Blender).
+const POINTS_PER_LINE: usize = 1024;
 
 pub(super) fn frame(take: &Take<'_>, moment: &Moment, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "# phyxel particles, SI units, y up")?;
