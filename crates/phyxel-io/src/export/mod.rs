@@ -94,7 +94,7 @@ pub const EXPORT_FORMATS: &[ExportFormat] = &[
         key: "ply",
         extensions: &["ply"],
         about: "a folder: a file per frame in the layout of a result's frames, with the names of the bodies",
-        programs: "Blender, PyVista, meshio",
+        programs: "Blender, meshio",
         lost: "times are only comments in the files",
         has_velocities: true,
         layout: Layout::FilePerFrame { frame: ply::frame, index: None },
