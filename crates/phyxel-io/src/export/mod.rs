@@ -1,7 +1,7 @@
 //! Particles of a result folder, written as other programs want them.
 //!
 //! [`EXPORT_FORMATS`] is the one table of what there is: lists, help, errors and the page in `docs` come from it. A format is
-//! a [`Layout`] with its writers; choosing frames, refusing targets, writing aside, progress and interruption are the same
+//! a layout with its writers; choosing frames, refusing targets, writing aside, progress and interruption are the same
 //! for all and are not the writers' business.
 //!
 //! A writer sees a [`Take`] (what is the same in all frames) and [`Moment`]s (what is in one). Other geometry, such as
@@ -55,13 +55,14 @@ pub struct ExportFormat {
 #[derive(Clone, Copy)]
 enum Layout {
     /// One file with everything.
-    OneFile(fn(&Take<'_>, &mut Outlet<'_>) -> Result<(), ExportError>),
+    OneFile(WholeWriter),
     /// A folder with a file per frame, and maybe one that names them all.
-    FilePerFrame {
-        frame: fn(&Take<'_>, &Moment, &mut dyn Write) -> io::Result<()>,
-        index: Option<fn(&[IndexEntry], &mut dyn Write) -> io::Result<()>>,
-    },
+    FilePerFrame { frame: FrameWriter, index: Option<IndexWriter> },
 }
+
+type WholeWriter = fn(&Take<'_>, &mut Outlet<'_>) -> Result<(), ExportError>;
+type FrameWriter = fn(&Take<'_>, &Moment, &mut dyn Write) -> io::Result<()>;
+type IndexWriter = fn(&[IndexEntry], &mut dyn Write) -> io::Result<()>;
 
 /// A file of a frame, for the file that names them all.
 struct IndexEntry {

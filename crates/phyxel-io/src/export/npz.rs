@@ -125,8 +125,8 @@ fn append_frame(
     entries: &[EntryNumber],
     moment: &Moment,
 ) -> io::Result<()> {
-    let moving = fields.iter().zip(entries).filter(|(field, _)| !field.is_fixed());
-    moving.map(|(field, &entry)| zip.append(entry, &field.bytes(&moment.particles))).collect()
+    let mut moving = fields.iter().zip(entries).filter(|(field, _)| !field.is_fixed());
+    moving.try_for_each(|(field, &entry)| zip.append(entry, &field.bytes(&moment.particles)))
 }
 
 /// Writes a frame as arrays of its own.

@@ -230,4 +230,27 @@ mod tests {
         zip.entry("a".into(), 1).unwrap();
         assert!(zip.finish().is_err());
     }
+
+    /// The layout of Zip64 fields; that NumPy reads such a file was tried by hand with one of 5.8 GB.
+    #[test]
+    fn what_is_beyond_4_gib_stands_in_zip64_fields() {
+        const LARGE: u64 = 5 << 30;
+        let mut bytes = Cursor::new(Vec::new());
+        let mut zip = Zip::new(&mut bytes);
+        zip.entry("a".into(), LARGE).unwrap();
+        let mut directory = Vec::new();
+        zip.entries[0].describe(7, &mut directory);
+        let far = Entry { offset: LARGE, ..zip.entries.remove(0) };
+        let mut far_directory = Vec::new();
+        far.describe(7, &mut far_directory);
+        let local = bytes.into_inner();
+        let size = LARGE.to_le_bytes();
+        assert_eq!(local[18..26], [0xff; 8]);
+        assert_eq!(local[30..], [&b"a\x01\0\x10\0"[..], &size, &size].concat());
+        assert_eq!(directory[20..28], [0xff; 8]);
+        assert_eq!(directory[42..46], [0; 4], "the offset fits");
+        assert_eq!(directory[46..], [&b"a\x01\0\x10\0"[..], &size, &size].concat());
+        assert_eq!(far_directory[42..46], [0xff; 4]);
+        assert_eq!(far_directory[46..], [&b"a\x01\0\x18\0"[..], &size, &size, &size].concat());
+    }
 }

@@ -24,7 +24,7 @@ fn an_earlier_export_is_refused_or_replaced() {
         let first = write(&all, format.key, &path, Overwrite::No).unwrap();
         let again = write(&one, format.key, &path, Overwrite::No).unwrap_err();
         assert!(matches!(again, ExportError::Exists(_)) && again.is_bad_request(), "{again}");
-        assert_eq!(first.entry.metadata().unwrap().is_file(), true);
+        assert!(first.entry.is_file());
         let second = write(&one, format.key, &path, Overwrite::Yes).unwrap();
         assert!(second.n_bytes < first.n_bytes && second.entry.is_file(), "{format:?}");
         assert_eq!(place.names(), [target(format).as_str(), "result"], "nothing is left aside");

@@ -83,7 +83,7 @@ fn tokens(text: &str) -> Vec<String> {
             }
         } else if letter.is_whitespace() {
             continue;
-        } else if !"()[]{}=,;".contains(letter) && !(letter == ':') {
+        } else if !"()[]{}=,;:".contains(letter) {
             // a colon is part of a name between letters, and ends the key of a sample before a blank
             while let Some(&next) = letters.peek() {
                 let is_name = next.is_alphanumeric() || "_.:-+".contains(next);
