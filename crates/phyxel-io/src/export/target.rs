@@ -153,6 +153,9 @@ impl TargetFolder {
         if earlier {
             // looked at again: meanwhile something else may have been put there
             check_contents(&self.path, &self.naming, self.overwrite)?;
+            if fs::symlink_metadata(&retired).is_ok() {
+                remove_export(&retired, &self.naming).map_err(failed)?;
+            }
             fs::rename(&self.path, &retired).map_err(failed)?;
         }
         if let Err(source) = fs::rename(&self.aside, &self.path) {

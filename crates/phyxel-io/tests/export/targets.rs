@@ -68,6 +68,11 @@ fn an_empty_folder_and_what_a_killed_export_left_are_no_obstacles() {
     write(&take, "usd", &place.path("a.usda"), Overwrite::No).unwrap();
     assert_eq!(place.names(), ["a.usda", "clay", "result"]);
     assert_eq!(names_in(&place.path("clay")).len(), 4);
+    // killed while an earlier export made room for the new one
+    fs::create_dir(place.path("clay.tmp.tmp")).unwrap();
+    fs::write(place.path("clay.tmp.tmp/clay_0007.ply"), b"old").unwrap();
+    write(&take, "ply", &place.path("clay"), Overwrite::Yes).unwrap();
+    assert_eq!(place.names(), ["a.usda", "clay", "result"]);
     // a folder of that name with something of the user's in it stays
     fs::create_dir(place.path("b.tmp")).unwrap();
     fs::write(place.path("b.tmp/mine.txt"), b"mine").unwrap();
