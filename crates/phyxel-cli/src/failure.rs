@@ -1,6 +1,7 @@
 //! How a command can end other than well, what it says then, and the exit codes.
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, NamedSource, SourceSpan};
+use phyxel_io::export::ExportError;
 use phyxel_io::results::ResultError;
 use phyxel_io::scene::SceneError;
 use std::io::IsTerminal;
@@ -59,6 +60,21 @@ impl From<ResultError> for Failure {
             ResultError::NoCheckpoint(_) => {
                 Self::Run(format!("{text}\n  start anew:  phyxel run SCENE --force"))
             }
+            _ => Self::Run(text),
+        }
+    }
+}
+
+impl From<ExportError> for Failure {
+    fn from(error: ExportError) -> Self {
+        let text = error.to_string();
+        match error {
+            ExportError::Result(error) => error.into(),
+            ExportError::Exists(_) => Self::Usage(format!(
+                "{text}\n  replace it:  add --force\n  keep it:     choose another name with -o"
+            )),
+            ExportError::Interrupted => Self::Interrupted(text),
+            error if error.is_bad_request() => Self::Usage(text),
             _ => Self::Run(text),
         }
     }

@@ -1,5 +1,6 @@
-//! Scene files, mesh files, frames and checkpoints for the phyxel engine.
+//! Scene files, mesh files, frames, checkpoints and exports for the phyxel engine.
 
+pub mod export;
 pub mod mesh;
 pub mod results;
 pub mod scene;

@@ -7,6 +7,7 @@ use crate::table::Table;
 use clap::ValueEnum;
 use phyxel::material::PRESETS;
 use phyxel::methods::CATALOGUE;
+use phyxel_io::export::EXPORT_FORMATS;
 use phyxel_io::results::FORMATS;
 use phyxel_io::scene::schema::{Key, Kind, Presence, ROOT, Table as SceneTable};
 use std::path::{Path, PathBuf};
@@ -114,6 +115,10 @@ fn formats() -> Table {
     for format in FORMATS {
         table.row([format.extension, format.direction, format.about].map(str::to_owned));
     }
+    for format in EXPORT_FORMATS {
+        let what = format!("{}; for {}", format.about, format.programs);
+        table.row([format.extensions.join(", "), format!("export --format {}", format.key), what]);
+    }
     table
 }
 
@@ -203,7 +208,11 @@ mod tests {
         for word in ["youngs_modulus", "required", "bread dough", "yield_measure", "thickening_stress"] {
             assert!(materials.contains(word), "{word} is missing in\n{materials}");
         }
-        assert!(formats().to_string().contains("checkpoint"));
+        let formats = formats().to_string();
+        assert!(formats.contains("checkpoint"));
+        for format in EXPORT_FORMATS {
+            assert!(formats.contains(&format!("export --format {}", format.key)), "{formats}");
+        }
         assert_eq!(wrapped("a bc  def g", 4), ["a bc", "def", "g"]);
         assert!(find_table(&ROOT, "no such table", &mut Vec::new()).is_none());
     }

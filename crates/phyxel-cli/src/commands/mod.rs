@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod compare;
+mod export;
 mod list;
 mod render;
 mod resume;
@@ -20,6 +21,7 @@ Examples:
   phyxel resume out/scene                              goes on where it stopped
   phyxel render out/scene -o scene.gif                 an animation
   phyxel render out/scene -o sheet.png --sheet 9       nine moments on one page
+  phyxel export out/scene --format usd -o scene.usda   for Blender and Houdini
   phyxel compare scene.toml --methods reference,embedded -o out/both   the same scene by two methods
 
 Exit codes: 0 done, 1 the run failed, 2 bad arguments or a bad scene, 130 interrupted.";
@@ -39,6 +41,7 @@ pub(crate) enum Command {
     Compare(compare::Args),
     Resume(resume::Args),
     Render(render::Args),
+    Export(export::Args),
     List(list::Args),
     Schema(schema::Args),
     Bench(bench::Args),
@@ -52,6 +55,7 @@ impl Command {
             Self::Compare(args) => compare::run(&args),
             Self::Resume(args) => resume::run(&args),
             Self::Render(args) => render::run(&args),
+            Self::Export(args) => export::run(&args),
             Self::List(args) => list::run(&args),
             Self::Schema(args) => schema::run(&args),
             Self::Bench(args) => bench::run(&args),

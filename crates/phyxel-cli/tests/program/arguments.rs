@@ -6,7 +6,7 @@ use serde_json::Value;
 #[test]
 fn every_command_has_help_with_examples() {
     let place = Workplace::new(BLOCK);
-    for command in ["run", "check", "compare", "resume", "render", "list", "schema", "bench"] {
+    for command in ["run", "check", "compare", "resume", "render", "export", "list", "schema", "bench"] {
         let help = place.succeed(&[command, "--help"]).stdout;
         assert!(help.contains("Example") && help.contains("phyxel "), "{command}: {help}");
     }

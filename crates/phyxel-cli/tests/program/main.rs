@@ -2,6 +2,7 @@
 
 mod arguments;
 mod comparing;
+mod exporting;
 mod pictures;
 mod results;
 mod resuming;

@@ -7,11 +7,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Ending of files that are not whole yet.
-pub(super) const ASIDE: &str = "tmp";
+pub(crate) const ASIDE: &str = "tmp";
 
 /// Whether a file must survive a loss of power, or only the end of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Durability {
+pub(crate) enum Durability {
     /// Left to the system's cache.
     Process,
     /// On the disk before it takes its name.
@@ -21,7 +21,7 @@ pub(super) enum Durability {
 /// A file that is written aside in the same folder and then renamed: whoever looks sees the old file or the new one.
 /// Dropped before, it is removed: what is left of it is useless, and on a full disk in the way.
 #[derive(Debug)]
-pub(super) struct Aside {
+pub(crate) struct Aside {
     path: PathBuf,
     aside: PathBuf,
     file: File,
@@ -30,22 +30,29 @@ pub(super) struct Aside {
 
 impl Aside {
     /// Begins the file that is to be `path`.
-    pub(super) fn create(path: &Path) -> Result<Self, ResultError> {
+    pub(crate) fn create(path: &Path) -> Result<Self, ResultError> {
         let aside = aside(path);
-        let file = File::create(&aside).map_err(|source| ResultError::io("write", path, source))?;
+        // read, too, for what is only kept aside for a while
+        let file = File::options().read(true).write(true).create(true).truncate(true).open(&aside);
+        let file = file.map_err(|source| ResultError::io("write", path, source))?;
         Ok(Self { path: path.to_owned(), aside, file, is_named: false })
     }
 
     /// Writes with `write`.
-    pub(super) fn write(
+    pub(crate) fn write(
         &mut self,
         write: impl FnOnce(&mut File) -> std::io::Result<()>,
     ) -> Result<(), ResultError> {
         write(&mut self.file).map_err(|source| ResultError::io("write", &self.path, source))
     }
 
+    /// The file itself, for writers that seek.
+    pub(crate) fn file(&mut self) -> &mut File {
+        &mut self.file
+    }
+
     /// Gives it its name.
-    pub(super) fn finish(mut self, durability: Durability) -> Result<(), ResultError> {
+    pub(crate) fn finish(mut self, durability: Durability) -> Result<(), ResultError> {
         let synced = if durability == Durability::Power { self.file.sync_all() } else { Ok(()) };
         let named = synced.and_then(|()| fs::rename(&self.aside, &self.path));
         self.is_named = named.is_ok();
@@ -62,13 +69,13 @@ impl Drop for Aside {
 }
 
 /// Writes a whole file.
-pub(super) fn write_atomically(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), ResultError> {
+pub(crate) fn write_atomically(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), ResultError> {
     let mut file = Aside::create(path)?;
     file.write(|out| out.write_all(bytes))?;
     file.finish(durability)
 }
 
-pub(super) fn aside(path: &Path) -> PathBuf {
+pub(crate) fn aside(path: &Path) -> PathBuf {
     let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
     name.push(".");
     name.push(ASIDE);

@@ -69,7 +69,7 @@ impl ResultError {
         Self::Io { action, path: path.to_owned(), source }
     }
 
-    pub(super) fn damaged(path: &Path, problem: impl Into<String>) -> Self {
+    pub(crate) fn damaged(path: &Path, problem: impl Into<String>) -> Self {
         Self::Damaged { path: path.to_owned(), problem: problem.into() }
     }
 }

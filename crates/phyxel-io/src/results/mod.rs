@@ -12,7 +12,7 @@
 //!
 //! Every file is written aside and renamed; only the ledger grows in place, row by row, and is cut back on resuming.
 
-mod atomic;
+pub(crate) mod atomic;
 mod checkpoint;
 mod comparison;
 mod digest;

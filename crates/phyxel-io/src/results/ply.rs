@@ -67,49 +67,95 @@ fn property_names(name: &str, n_components: usize) -> Vec<String> {
     }
 }
 
-/// The bytes of a file.
-pub fn encode(frame: &Frame) -> Vec<u8> {
-    let header = header(frame);
-    let n_floats: usize = frame.columns.iter().map(|column| column.n_components).sum();
-    let stride = 4 * (6 + n_floats);
-    let mut bytes = Vec::with_capacity(header.len() + stride * frame.id.len());
-    bytes.extend_from_slice(header.as_bytes());
-    for row in 0..frame.id.len() {
-        frame.position[row].iter().for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
-        bytes.extend_from_slice(&frame.id[row].to_le_bytes());
-        bytes.extend_from_slice(&frame.body[row].to_le_bytes());
-        bytes.extend_from_slice(&frame.radius[row].to_le_bytes());
-        for column in &frame.columns {
-            let n = column.n_components;
-            column.values[row * n..(row + 1) * n]
-                .iter()
-                .for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
-        }
-    }
-    bytes
+/// What a file is made of, wherever it is kept.
+struct Contents<'a> {
+    time: f64,
+    position: &'a [[f32; 3]],
+    id: &'a [u32],
+    body: &'a [u32],
+    radius: &'a [f32],
+    columns: Vec<ColumnContents<'a>>,
+    comments: &'a [String],
 }
 
-fn header(frame: &Frame) -> String {
-    let mut text = String::from("ply\nformat binary_little_endian 1.0\n");
-    // writing to a string cannot fail
-    let mut line = |arguments: std::fmt::Arguments<'_>| {
-        let _ = text.write_fmt(arguments);
-        text.push('\n');
-    };
-    line(format_args!("comment phyxel particles, SI units, y up"));
-    line(format_args!("comment time {:?} s", frame.time));
-    for column in &frame.columns {
-        line(format_args!("comment unit {} {}", column.name, column.unit));
+struct ColumnContents<'a> {
+    name: &'a str,
+    unit: &'a str,
+    n_components: usize,
+    values: &'a [f32],
+}
+
+/// The bytes of a file.
+pub fn encode(frame: &Frame) -> Vec<u8> {
+    let columns = frame.columns.iter().map(|column| ColumnContents {
+        name: &column.name,
+        unit: column.unit,
+        n_components: column.n_components,
+        values: &column.values,
+    });
+    let Frame { time, position, id, body, radius, .. } = frame;
+    Contents { time: *time, position, id, body, radius, columns: columns.collect(), comments: &[] }.bytes()
+}
+
+/// The bytes of a file with particles that were read, and comments of the caller's own in its header.
+pub fn encode_table(table: &ParticleTable, comments: &[String]) -> Vec<u8> {
+    let columns = table.columns.iter().map(|column| ColumnContents {
+        name: &column.name,
+        unit: &column.unit,
+        n_components: column.n_components,
+        values: &column.values,
+    });
+    let ParticleTable { time, position, id, body, radius, .. } = table;
+    Contents { time: *time, position, id, body, radius, columns: columns.collect(), comments }.bytes()
+}
+
+impl Contents<'_> {
+    fn bytes(&self) -> Vec<u8> {
+        let header = self.header();
+        let n_floats: usize = self.columns.iter().map(|column| column.n_components).sum();
+        let stride = 4 * (6 + n_floats);
+        let mut bytes = Vec::with_capacity(header.len() + stride * self.id.len());
+        bytes.extend_from_slice(header.as_bytes());
+        for row in 0..self.id.len() {
+            self.position[row].iter().for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
+            bytes.extend_from_slice(&self.id[row].to_le_bytes());
+            bytes.extend_from_slice(&self.body[row].to_le_bytes());
+            bytes.extend_from_slice(&self.radius[row].to_le_bytes());
+            for column in &self.columns {
+                let n = column.n_components;
+                column.values[row * n..(row + 1) * n]
+                    .iter()
+                    .for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
+            }
+        }
+        bytes
     }
-    line(format_args!("element vertex {}", frame.id.len()));
-    for property in ["float x", "float y", "float z", "int id", "int body", "float radius"] {
-        line(format_args!("property {property}"));
+
+    fn header(&self) -> String {
+        let mut text = String::from("ply\nformat binary_little_endian 1.0\n");
+        // writing to a string cannot fail
+        let mut line = |arguments: std::fmt::Arguments<'_>| {
+            let _ = text.write_fmt(arguments);
+            text.push('\n');
+        };
+        line(format_args!("comment phyxel particles, SI units, y up"));
+        line(format_args!("comment time {:?} s", self.time));
+        for column in &self.columns {
+            line(format_args!("comment unit {} {}", column.name, column.unit));
+        }
+        for comment in self.comments {
+            line(format_args!("comment {}", comment.replace(char::is_control, " ")));
+        }
+        line(format_args!("element vertex {}", self.id.len()));
+        for property in ["float x", "float y", "float z", "int id", "int body", "float radius"] {
+            line(format_args!("property {property}"));
+        }
+        for name in self.columns.iter().flat_map(|column| property_names(column.name, column.n_components)) {
+            line(format_args!("property float {name}"));
+        }
+        line(format_args!("end_header"));
+        text
     }
-    for name in frame.columns.iter().flat_map(|column| property_names(&column.name, column.n_components)) {
-        line(format_args!("property float {name}"));
-    }
-    line(format_args!("end_header"));
-    text
 }
 
 /// What a header says.

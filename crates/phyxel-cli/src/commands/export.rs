@@ -1,0 +1,104 @@
+//! `phyxel export`: particles of a result for other programs.
+
+use super::print;
+use crate::failure::{Failure, warn};
+use crate::progress::{Progress, Verbosity};
+use crate::table::Table;
+use crate::{interrupt, memory};
+use phyxel_io::export::{EXPORT_FORMATS, ExportError, ExportFormat, FrameRange, Take, export};
+use phyxel_io::results::{Overwrite, ResultFolder};
+use phyxel_io::scene::listed;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  phyxel export out/clay --format usd -o clay.usda                  for Blender and Houdini
+  phyxel export out/clay --format vtp -o clay --frames 10..40       for ParaView: the folder clay with clay.pvd
+  phyxel export out/clay --format npz -o clay.npz --force           for Python; replaces an earlier clay.npz";
+
+/// Writes the particles of a result for other programs, with their velocities for motion blur.
+#[derive(Debug, clap::Args)]
+#[command(after_help = help())]
+pub(crate) struct Args {
+    /// The result folder; its run may still be going on.
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// One of the formats below.
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    format: &'static ExportFormat,
+    /// What to write: a file with the format's ending, or a folder for the formats with a file per frame.
+    #[arg(short, long, value_name = "PATH")]
+    output: PathBuf,
+    /// Frames A to B, both included; A.., ..B or one number, too. All by default; frame 0 is the start.
+    #[arg(long, value_name = "A..B", value_parser = parse_range)]
+    frames: Option<FrameRange>,
+    /// Replaces an earlier export.
+    #[arg(long)]
+    force: bool,
+    /// Shows nothing but errors.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+fn help() -> String {
+    let mut table = Table::new(["format", "files", "what is written", "read by"], &[]);
+    for format in EXPORT_FORMATS {
+        let cells = [format.key, &format.endings(), format.about, format.programs];
+        table.row(cells.map(str::to_owned));
+    }
+    format!("Formats:\n{table}\n{EXAMPLES}")
+}
+
+fn parse_format(key: &str) -> Result<&'static ExportFormat, String> {
+    ExportFormat::find(key).map_err(|error| error.to_string())
+}
+
+fn parse_range(text: &str) -> Result<FrameRange, String> {
+    text.parse().map_err(|error: ExportError| error.to_string())
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let folder = ResultFolder::open(&args.folder)?;
+    let take = Take::open(&folder, args.frames.unwrap_or_default())?;
+    interrupt::listen()?;
+    let verbosity = Verbosity::from_flags(args.quiet, false);
+    let overwrite = if args.force { Overwrite::Yes } else { Overwrite::No };
+    let progress = Progress::new(0, take.n_frames(), verbosity, "exporting");
+    let mut tell = |n_done: usize| {
+        progress.drawn(n_done);
+        if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let written = export(&take, args.format, &args.output, overwrite, &mut tell);
+    progress.finish();
+    let written = written?;
+    if args.quiet {
+        return Ok(());
+    }
+    if let Some(doubt) = doubt(args.format, &take) {
+        warn(&doubt);
+    }
+    let (first, last) = take.numbers().into_inner();
+    let frames = if first == last { format!("frame {first}") } else { format!("frames {first} to {last}") };
+    let files = if written.n_files == 1 { String::new() } else { format!("{} files, ", written.n_files) };
+    print(&format!("{}: {frames}, {files}{}\n", written.entry.display(), memory::shown(written.n_bytes)))
+}
+
+/// What the user may miss in another program.
+fn doubt(format: &ExportFormat, take: &Take<'_>) -> Option<String> {
+    if !format.has_velocities {
+        let others: Vec<&str> =
+            EXPORT_FORMATS.iter().filter(|other| other.has_velocities).map(|other| other.key).collect();
+        return Some(format!(
+            "format `{}` has no velocities, so that other programs cannot blur motion; {} have them",
+            format.key,
+            listed(others, "and")
+        ));
+    }
+    (!take.has_velocities()).then(|| {
+        "the frames have no velocities, so that other programs cannot blur motion: add \"velocity\" to [output] columns \
+         = [...] in the scene and run it again"
+            .to_owned()
+    })
+}

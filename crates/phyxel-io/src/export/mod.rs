@@ -1,0 +1,273 @@
+//! Particles of a result folder, written as other programs want them.
+//!
+//! [`EXPORT_FORMATS`] is the one table of what there is: lists, help, errors and the page in `docs` come from it. A format is
+//! a layout with its writers; choosing frames, refusing targets, writing aside, progress and interruption are the same
+//! for all and are not the writers' business.
+//!
+//! A writer sees a [`Take`] (what is the same in all frames) and [`Moment`]s (what is in one). Other geometry, such as
+//! surfaces of bodies, is to be a further field of a moment.
+
+mod error;
+mod frames;
+mod npz;
+mod number;
+mod obj;
+mod ply;
+mod take;
+mod target;
+mod usd;
+mod vtp;
+mod zip;
+
+pub use error::ExportError;
+pub use frames::FrameRange;
+pub use take::{ColumnHead, Moment, Take};
+
+use crate::results::Overwrite;
+use crate::results::atomic::{Aside, Durability};
+use crate::scene::{listed, nearest};
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use target::TargetFolder;
+
+/// A format that particles are exported to.
+#[derive(Clone, Copy)]
+pub struct ExportFormat {
+    /// What `--format` takes.
+    pub key: &'static str,
+    /// Endings of its files; the first is that of the file, or of the file of a frame.
+    pub extensions: &'static [&'static str],
+    /// What is written.
+    pub about: &'static str,
+    /// Programs that read it.
+    pub programs: &'static str,
+    /// What other formats keep and this one does not; empty if nothing.
+    pub lost: &'static str,
+    /// Whether motion blur is possible with it.
+    pub has_velocities: bool,
+    layout: Layout,
+}
+
+/// How the files of a format are made.
+#[derive(Clone, Copy)]
+enum Layout {
+    /// One file with everything.
+    OneFile(WholeWriter),
+    /// A folder with a file per frame, and maybe one that names them all.
+    FilePerFrame { frame: FrameWriter, index: Option<IndexWriter> },
+}
+
+type WholeWriter = fn(&Take<'_>, &mut Outlet<'_>) -> Result<(), ExportError>;
+type FrameWriter = fn(&Take<'_>, &Moment, &mut dyn Write) -> io::Result<()>;
+type IndexWriter = fn(&[IndexEntry], &mut dyn Write) -> io::Result<()>;
+
+/// A file of a frame, for the file that names them all.
+struct IndexEntry {
+    name: String,
+    /// [s]
+    time: f64,
+}
+
+/// All formats, the first choice first.
+pub const EXPORT_FORMATS: &[ExportFormat] = &[
+    ExportFormat {
+        key: "usd",
+        extensions: &["usda"],
+        about: "one file: a point cloud per body, animated, with ids, widths, velocities and all columns",
+        programs: "Blender, Houdini, OpenUSD",
+        lost: "",
+        has_velocities: true,
+        layout: Layout::OneFile(usd::write),
+    },
+    ExportFormat {
+        key: "vtp",
+        extensions: &["vtp", "pvd"],
+        about: "a folder: a file per frame with ids, bodies, radii, velocities and all columns, and a .pvd with the times",
+        programs: "ParaView, PyVista",
+        lost: "",
+        has_velocities: true,
+        layout: Layout::FilePerFrame { frame: vtp::frame, index: Some(vtp::index) },
+    },
+    ExportFormat {
+        key: "ply",
+        extensions: &["ply"],
+        about: "a folder: a file per frame in the layout of a result's frames, with the names of the bodies",
+        programs: "Blender, meshio",
+        lost: "times are only comments in the files",
+        has_velocities: true,
+        layout: Layout::FilePerFrame { frame: ply::frame, index: None },
+    },
+    ExportFormat {
+        key: "obj",
+        extensions: &["obj"],
+        about: "a folder: a file per frame with an object of points per body",
+        programs: "Blender, PyVista, meshio",
+        lost: "velocities, ids, radii and all columns; times are only comments in the files",
+        has_velocities: false,
+        layout: Layout::FilePerFrame { frame: obj::frame, index: None },
+    },
+    ExportFormat {
+        key: "npz",
+        extensions: &["npz"],
+        about: "one file of NumPy arrays: positions[frame, particle, axis], velocities, ids, times and all columns",
+        programs: "Python with NumPy",
+        lost: "",
+        has_velocities: true,
+        layout: Layout::OneFile(npz::write),
+    },
+];
+
+impl fmt::Debug for ExportFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ExportFormat").field(&self.key).finish()
+    }
+}
+
+impl ExportFormat {
+    /// The format that a user means.
+    ///
+    /// # Errors
+    /// With the nearest spelling, or all that there are.
+    pub fn find(key: &str) -> Result<&'static Self, ExportError> {
+        let keys = || EXPORT_FORMATS.iter().map(|format| format.key);
+        let endings = || EXPORT_FORMATS.iter().flat_map(|format| format.extensions.iter().copied());
+        if let Some(format) = EXPORT_FORMATS.iter().find(|format| format.key == key) {
+            return Ok(format);
+        }
+        let by_ending = |ending: &str| {
+            EXPORT_FORMATS.iter().find(|format| format.extensions.contains(&ending)).map(|format| format.key)
+        };
+        let near = nearest(key, keys()).or_else(|| nearest(key, endings()).and_then(by_ending));
+        let help = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}", listed(keys(), "and")),
+        };
+        Err(ExportError::UnknownFormat { key: key.to_owned(), help })
+    }
+
+    /// Whether all goes into one file; otherwise into a folder.
+    pub fn is_one_file(&self) -> bool {
+        matches!(self.layout, Layout::OneFile(_))
+    }
+
+    /// Endings as they stand in a list: ".vtp, .pvd".
+    pub fn endings(&self) -> String {
+        let endings: Vec<String> = self.extensions.iter().map(|extension| format!(".{extension}")).collect();
+        endings.join(", ")
+    }
+
+    fn extension(&self) -> &'static str {
+        self.extensions.first().copied().unwrap_or(self.key)
+    }
+}
+
+/// The table of formats for the documentation.
+pub fn formats_markdown() -> String {
+    let mut text = String::from(
+        "| `--format` | files | what is written | read by | what is lost |\n|---|---|---|---|---|\n",
+    );
+    for format in EXPORT_FORMATS {
+        let lost = if format.lost.is_empty() { "nothing" } else { format.lost };
+        let (key, endings) = (format.key, format.endings());
+        text += &format!("| `{key}` | {endings} | {} | {} | {lost} |\n", format.about, format.programs);
+    }
+    text
+}
+
+/// What an export left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// What to open first.
+    pub entry: PathBuf,
+    /// Files.
+    pub n_files: usize,
+    /// In all files together.
+    pub n_bytes: u64,
+}
+
+/// Where the writer of a single file writes, and whom it tells about frames that are done.
+struct Outlet<'a> {
+    path: &'a Path,
+    file: &'a mut File,
+    watch: Watch<'a>,
+}
+
+impl Outlet<'_> {
+    /// The failure to write there.
+    fn failed(&self, source: io::Error) -> ExportError {
+        ExportError::write(self.path, source)
+    }
+}
+
+/// Counts the frames that are done, and asks whether to go on.
+struct Watch<'a> {
+    n_done: usize,
+    tell: &'a mut dyn FnMut(usize) -> ControlFlow<()>,
+}
+
+impl Watch<'_> {
+    fn frame_is_done(&mut self) -> Result<(), ExportError> {
+        self.n_done += 1;
+        self.check()
+    }
+
+    /// For work between frames.
+    fn check(&mut self) -> Result<(), ExportError> {
+        match (self.tell)(self.n_done) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(ExportError::Interrupted),
+        }
+    }
+}
+
+/// Writes a take to `path`. `tell` gets the number of frames that are done, and says whether to go on.
+///
+/// # Errors
+/// When the target is not free or not writable, a frame cannot be read, or `tell` breaks. What was written by then is removed,
+/// and what was there before is as it was.
+pub fn export(
+    take: &Take<'_>,
+    format: &ExportFormat,
+    path: &Path,
+    overwrite: Overwrite,
+    tell: &mut dyn FnMut(usize) -> ControlFlow<()>,
+) -> Result<Written, ExportError> {
+    let mut watch = Watch { n_done: 0, tell };
+    match format.layout {
+        Layout::OneFile(write) => {
+            target::check_file(format, path, overwrite)?;
+            let mut aside = Aside::create(path).map_err(|error| target::refused(path, error))?;
+            write(take, &mut Outlet { path, file: aside.file(), watch })?;
+            let size = aside.file().metadata().map_err(|source| ExportError::write(path, source))?.len();
+            aside.finish(Durability::Process)?;
+            Ok(Written { entry: path.to_owned(), n_files: 1, n_bytes: size })
+        }
+        Layout::FilePerFrame { frame, index } => {
+            let mut folder = TargetFolder::create(format, path, overwrite)?;
+            let mut entries = Vec::new();
+            for number in take.numbers() {
+                let moment = take.moment(number)?;
+                let name = folder.frame_name(number);
+                folder.write(&name, |out| frame(take, &moment, out))?;
+                entries.push(IndexEntry { name, time: moment.time });
+                watch.frame_is_done()?;
+            }
+            if let Some(index) = index {
+                let name = folder.index_name();
+                folder.write(&name, |out| index(&entries, out))?;
+            }
+            folder.finish()
+        }
+    }
+}
+
+/// Writes a whole file, in large pieces.
+fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<u64> {
+    let mut out = BufWriter::with_capacity(1 << 18, File::create(path)?);
+    write(&mut out)?;
+    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    Ok(file.metadata()?.len())
+}

@@ -1,0 +1,76 @@
+//! OBJ and PLY, line by line and word by word.
+
+use crate::support::*;
+use phyxel_io::results::ply;
+
+#[test]
+fn obj_has_an_object_of_points_per_body() {
+    let frames = changing_frames();
+    let place = Workplace::new();
+    place.export(&frames, "obj", "..", "clay");
+    for (number, frame) in frames.iter().enumerate() {
+        let text = std::fs::read_to_string(place.path(&format!("clay/clay_{number:04}.obj"))).unwrap();
+        // vertices and the numbers of points, by object
+        let mut objects: Vec<(String, Vec<f32>, Vec<usize>)> = Vec::new();
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let (word, rest) = line.split_once(' ').unwrap();
+            let words = rest.split(' ');
+            match word {
+                "o" => objects.push((rest.to_owned(), vec![], vec![])),
+                "v" => objects.last_mut().unwrap().1.extend(words.map(|word| word.parse::<f32>().unwrap())),
+                "p" => objects.last_mut().unwrap().2.extend(words.map(|word| word.parse::<usize>().unwrap())),
+                other => panic!("{other}"),
+            }
+        }
+        assert_eq!(objects.len(), 2);
+        assert!(objects.iter().all(|object| !object.0.contains(' ')));
+        let mut n_before = 0;
+        for (body, (_, vertices, points)) in objects.iter().enumerate() {
+            let rows = rows_of(frame, body as u32);
+            assert_eq!(*vertices, positions(frame, &rows));
+            assert_eq!(*points, (n_before + 1..=n_before + rows.len()).collect::<Vec<_>>());
+            n_before += rows.len();
+        }
+        assert!(text.contains(&format!("# frame {number}, time {:?} s", frame.time)));
+    }
+}
+
+#[test]
+fn ply_has_the_rows_of_the_frames_and_the_names_of_bodies() {
+    let frames = changing_frames();
+    let place = Workplace::new();
+    place.export(&frames, "ply", "2", "clay");
+    assert_eq!(names_in(&place.path("clay")), ["clay_0002.ply"]);
+    let bytes = std::fs::read(place.path("clay/clay_0002.ply")).unwrap();
+    let mark = b"end_header\n";
+    let end = bytes.windows(mark.len()).position(|window| window == mark).unwrap();
+    let header = String::from_utf8(bytes[..end].to_vec()).unwrap();
+    assert!(header.starts_with("ply\nformat binary_little_endian 1.0\n"));
+    for (index, body) in BODIES.iter().enumerate() {
+        assert!(header.contains(&format!("comment body {index} {body}\n")), "{header}");
+    }
+    let frame = &frames[2];
+    let properties: Vec<(&str, &str)> = header
+        .lines()
+        .filter_map(|line| line.strip_prefix("property ").and_then(|rest| rest.split_once(' ')))
+        .collect();
+    let rows = &bytes[end + mark.len()..];
+    let stride = 4 * properties.len();
+    assert_eq!(rows.len(), stride * frame.id.len());
+    let word = |row: usize, name: &str| -> (&str, [u8; 4]) {
+        let place = properties.iter().position(|property| property.1 == name).unwrap();
+        (properties[place].0, rows[row * stride + 4 * place..][..4].try_into().unwrap())
+    };
+    let velocities = column(frame, "velocity", &all_rows(frame));
+    for row in all_rows(frame) {
+        for axis in 0..3 {
+            let bits = |value: f32| ("float", value.to_le_bytes());
+            assert_eq!(word(row, ["x", "y", "z"][axis]), bits(frame.position[row][axis]));
+            assert_eq!(word(row, ["vx", "vy", "vz"][axis]), bits(velocities[3 * row + axis]));
+        }
+        assert_eq!(word(row, "id"), ("int", frame.id[row].to_le_bytes()));
+        assert_eq!(word(row, "body"), ("int", frame.body[row].to_le_bytes()));
+        assert_eq!(word(row, "stress").1, column(frame, "stress", &[row])[0].to_le_bytes());
+    }
+    assert_eq!(ply::decode(&bytes).unwrap(), ply::decode(&ply::encode(frame)).unwrap());
+}

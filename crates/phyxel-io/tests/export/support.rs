@@ -1,0 +1,161 @@
+//! Results made by hand, and exports of them.
+
+use phyxel::frame::{Frame, FrameColumn};
+use phyxel_io::export::{ExportError, ExportFormat, Take, Written, export};
+use phyxel_io::results::{BodyInfo, ContentDigest, Overwrite, ResultFolder, RunInfo, Status, Tally, ply};
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+pub(crate) const FRAME_RATE: f64 = 24.0;
+/// Names that every format has its own trouble with.
+pub(crate) const BODIES: [&str; 2] = ["left arm", "<ball> & \"Söhne\""];
+
+/// A folder of a test's own, removed at its end.
+pub(crate) struct Workplace(PathBuf);
+
+impl Workplace {
+    pub(crate) fn new() -> Self {
+        static N_MADE: AtomicUsize = AtomicUsize::new(0);
+        let number = N_MADE.fetch_add(1, Ordering::SeqCst);
+        let path = std::env::temp_dir().join(format!("phyxel_export_{}_{number}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Names of what is there.
+    pub(crate) fn names(&self) -> Vec<String> {
+        names_in(&self.0)
+    }
+
+    /// A result with these frames.
+    pub(crate) fn result(&self, frames: &[Frame]) -> ResultFolder {
+        let path = self.path("result");
+        fs::create_dir_all(path.join("frames")).unwrap();
+        fs::write(path.join("scene.toml"), "").unwrap();
+        fs::write(path.join("run.json"), info(frames).to_json()).unwrap();
+        for (number, frame) in frames.iter().enumerate() {
+            fs::write(path.join(format!("frames/particles_{number:04}.ply")), ply::encode(frame)).unwrap();
+        }
+        ResultFolder::open(&path).unwrap()
+    }
+
+    /// Exports some frames, all to go well.
+    pub(crate) fn export(&self, frames: &[Frame], key: &str, range: &str, name: &str) -> Written {
+        let folder = self.result(frames);
+        let take = Take::open(&folder, range.parse().unwrap()).unwrap();
+        write(&take, key, &self.path(name), Overwrite::No).unwrap()
+    }
+}
+
+impl Drop for Workplace {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+pub(crate) fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+pub(crate) fn write(
+    take: &Take<'_>,
+    key: &str,
+    path: &Path,
+    overwrite: Overwrite,
+) -> Result<Written, ExportError> {
+    let format = ExportFormat::find(key).unwrap();
+    export(take, format, path, overwrite, &mut |_| ControlFlow::Continue(()))
+}
+
+fn info(frames: &[Frame]) -> RunInfo {
+    let body = |name: &str| BodyInfo {
+        name: name.into(),
+        method: "reference".into(),
+        material: "jelly".into(),
+        n_particles: 3,
+    };
+    RunInfo {
+        version: "0.1.0".into(),
+        scene_digest: ContentDigest::of(b""),
+        title: "A \"test\"".into(),
+        methods: vec!["reference".into()],
+        bodies: BODIES.map(body).to_vec(),
+        columns: vec![],
+        frame_rate: FRAME_RATE,
+        n_frames: frames.len(),
+        frame_times: frames.iter().map(|frame| frame.time).collect(),
+        frame_particles: frames.iter().map(|frame| frame.id.len()).collect(),
+        status: Status::Running,
+        n_threads: 1,
+        tally: Tally::default(),
+    }
+}
+
+/// A frame with particles of these ids; odd ones belong to the second body. Every value is another one.
+pub(crate) fn frame(number: usize, ids: &[u32]) -> Frame {
+    let value = |id: u32, offset: f32| 0.1 * id as f32 + number as f32 / 3.0 + offset;
+    let scalars = |offset: f32| ids.iter().map(move |&id| value(id, offset)).collect::<Vec<f32>>();
+    let vectors = |offset: f32| -> Vec<f32> {
+        let vector = |&id: &u32| [value(id, offset), -value(id, offset), value(id, offset) * 1e-9];
+        ids.iter().flat_map(vector).collect()
+    };
+    let column = |name: &str, unit, n_components, values| FrameColumn {
+        name: name.into(),
+        unit,
+        n_components,
+        values,
+    };
+    Frame {
+        time: number as f64 / FRAME_RATE,
+        position: vectors(1.0).chunks_exact(3).map(|x| [x[0], x[1], x[2]]).collect(),
+        id: ids.to_vec(),
+        body: ids.iter().map(|id| id % 2).collect(),
+        radius: ids.iter().map(|&id| 0.01 * (1 + id) as f32).collect(),
+        columns: vec![
+            column("velocity", "m/s", 3, vectors(2.0)),
+            column("stress", "Pa", 1, scalars(3.0)),
+            column("embedded_position", "m", 3, vectors(4.0)),
+        ],
+    }
+}
+
+/// Frames of the same particles.
+pub(crate) fn steady_frames() -> Vec<Frame> {
+    (0..4).map(|number| frame(number, &[0, 1, 2, 5, 8])).collect()
+}
+
+/// Frames between which particles are split and merged: also without a change of their number, and until a body has none.
+pub(crate) fn changing_frames() -> Vec<Frame> {
+    let ids: [&[u32]; 4] = [&[0, 1, 2, 5], &[0, 1, 2, 6], &[0, 1, 2, 3, 6, 7], &[0, 2, 6]];
+    ids.iter().enumerate().map(|(number, ids)| frame(number, ids)).collect()
+}
+
+/// The rows of a body.
+pub(crate) fn rows_of(frame: &Frame, body: u32) -> Vec<usize> {
+    (0..frame.id.len()).filter(|&row| frame.body[row] == body).collect()
+}
+
+/// The values of a column at some rows.
+pub(crate) fn column(frame: &Frame, name: &str, rows: &[usize]) -> Vec<f32> {
+    let column = frame.columns.iter().find(|column| column.name == name).unwrap();
+    let n = column.n_components;
+    rows.iter().flat_map(|row| column.values[row * n..(row + 1) * n].to_vec()).collect()
+}
+
+pub(crate) fn all_rows(frame: &Frame) -> Vec<usize> {
+    (0..frame.id.len()).collect()
+}
+
+pub(crate) fn positions(frame: &Frame, rows: &[usize]) -> Vec<f32> {
+    rows.iter().flat_map(|&row| frame.position[row]).collect()
+}
