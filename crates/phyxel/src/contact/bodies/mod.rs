@@ -5,15 +5,20 @@
 //! surfaces would be egg cartons. A pair exchanges impulses, equal and opposite: none may come nearer than touching within a
 //! step, and Coulomb's cone holds the sliding. Nothing here is stiff, so steps are as long as without contact.
 
+mod meeting;
+mod motions;
 mod pair;
 mod surface;
 
+pub(crate) use meeting::Meeting;
+
 use super::Holds;
-use super::obstacles::{Phase, STUCK};
+use super::obstacles::STUCK;
 use crate::geometry::Aabb;
-use crate::math::{Mat3, Real, Vec3, outer, svd, trace};
+use crate::math::{Real, Vec3};
 use crate::neighbors::{Grid, Neighbors};
 use crate::particles::Particles;
+use motions::{Motions, Slack};
 use pair::Pair;
 use rayon::prelude::*;
 use surface::{flatness, outward, surface_rows};
@@ -89,18 +94,6 @@ pub(crate) struct BodyContacts {
     slack: Slack,
     /// How far particles have moved against each other since surfaces were found. [m]
     wander: Real,
-}
-
-/// How far bodies may move before pairs must be listed anew.
-#[derive(Clone, Debug, Default)]
-struct Slack {
-    /// Bodies that are near each other or the same, and the slack of the two together. [m]
-    near: Vec<(u32, u32, Real)>,
-    /// For all others. [m]
-    far: Real,
-    smallest_spacing: Real,
-    /// By body, whether it is in a pair.
-    has_pairs: Vec<bool>,
 }
 
 /// Pairs are listed this much farther apart than they touch. [spacings]
@@ -342,268 +335,4 @@ impl BodyContacts {
 fn may_face(out_a: Vec3, out_b: Vec3, apart: Vec3) -> bool {
     let margin = AVERTED * apart.length();
     out_a.dot(out_b) < ALIKE && out_a.dot(apart) < margin && out_b.dot(apart) > -margin
-}
-
-/// How the surface particles of each body have moved since pairs were listed.
-struct Motions {
-    bodies: Vec<BodyMotion>,
-    mean: Vec3,
-}
-
-/// Of one body. [m]
-#[derive(Clone, Copy, Default)]
-struct BodyMotion {
-    /// On the whole.
-    common: Vec3,
-    /// Of single particles against that, at the most.
-    spread: Real,
-    /// How much nearer two parts that were listed as near may have come at the most: what is not one affine motion, and how much
-    /// that shortens.
-    approach: Real,
-}
-
-impl Motions {
-    fn new(
-        members: &[Member],
-        listed_at: &[Vec3],
-        n_bodies: usize,
-        spacing: Real,
-        expected: impl Fn(&Member) -> Vec3,
-    ) -> Self {
-        let mut sums = vec![AffineFit::default(); n_bodies];
-        for (m, &listed) in members.iter().zip(listed_at) {
-            sums[m.body as usize].add(listed, expected(m));
-        }
-        let total: Vec3 = sums.iter().map(|s| s.to - s.from).sum();
-        let maps: Vec<(Vec3, Vec3, Mat3)> = sums.iter().map(AffineFit::solve).collect();
-        let motion = |&(from, to, map): &(Vec3, Vec3, Mat3)| BodyMotion {
-            common: to - from,
-            spread: 0.0,
-            approach: (1.0 - svd(map).sigma.z).max(0.0) * (FARTHEST_TOUCH + SKIN) * spacing,
-        };
-        let mut bodies: Vec<BodyMotion> = maps.iter().map(motion).collect();
-        let mut off = vec![0.0; n_bodies];
-        for (m, &listed) in members.iter().zip(listed_at) {
-            let (body, now) = (m.body as usize, expected(m));
-            let (from, to, map) = maps[body];
-            let spread = (now - listed - bodies[body].common).length();
-            bodies[body].spread = bodies[body].spread.max(spread);
-            off[body] = Real::max(off[body], (now - to - map * (listed - from)).length());
-        }
-        bodies.iter_mut().zip(off).for_each(|(body, off)| body.approach += 2.0 * off);
-        Self { bodies, mean: total / (members.len() as Real).max(1.0) }
-    }
-
-    /// The largest motion of particles that are near each other.
-    fn largest(&self, slack: &Slack) -> Real {
-        slack.near.iter().fold(0.0, |largest, &(b, c, _)| {
-            let (b, c) = (self.bodies[b as usize], self.bodies[c as usize]);
-            largest.max(b.spread.max(c.spread) + b.common.distance(c.common))
-        })
-    }
-
-    fn are_within(&self, slack: &Slack) -> bool {
-        let near = slack.near.iter().all(|&(b, c, most)| {
-            let (body, other) = (self.bodies[b as usize], self.bodies[c as usize]);
-            // normals that are in use must not turn far
-            if b == c && !slack.has_pairs[b as usize] {
-                return body.approach < most;
-            }
-            body.spread + other.spread + body.common.distance(other.common) < most
-        });
-        near && self.bodies.iter().all(|b| 2.0 * (b.spread + b.common.distance(self.mean)) < slack.far)
-    }
-}
-
-/// Least-squares affine map of points that have moved.
-#[derive(Clone, Copy, Default)]
-struct AffineFit {
-    n: Real,
-    from: Vec3,
-    to: Vec3,
-    moment: Mat3,
-    product: Mat3,
-}
-
-impl AffineFit {
-    fn add(&mut self, from: Vec3, to: Vec3) {
-        self.n += 1.0;
-        self.from += from;
-        self.to += to;
-        self.moment += outer(from, from);
-        self.product += outer(to, from);
-    }
-
-    /// Centres before and after, and the map about them.
-    fn solve(&self) -> (Vec3, Vec3, Mat3) {
-        let n = self.n.max(1.0);
-        let (from, to) = (self.from / n, self.to / n);
-        let moment = self.moment * (1.0 / n) - outer(from, from);
-        let product = self.product * (1.0 / n) - outer(to, from);
-        let size = trace(moment);
-        let is_flat = moment.determinant() <= 1e-9 * size * size * size;
-        (from, to, if is_flat { Mat3::IDENTITY } else { product * moment.inverse() })
-    }
-}
-
-impl Slack {
-    fn renew(&mut self, members: &[Member], listed_at: &[Vec3], n_bodies: usize, largest_radius: Real) {
-        let mut boxes = vec![Aabb::EMPTY; n_bodies];
-        for (m, &x) in members.iter().zip(listed_at) {
-            let of = &mut boxes[m.body as usize];
-            *of = of.union(&Aabb { min: x, max: x });
-        }
-        let (skin, touch) = (SKIN * self.smallest_spacing, FARTHEST_TOUCH * 2.0 * largest_radius);
-        self.far = if n_bodies > 1 { HORIZON * 2.0 * largest_radius } else { Real::INFINITY };
-        self.near.clear();
-        for b in 0..n_bodies {
-            self.near.push((b as u32, b as u32, skin));
-            for c in b + 1..n_bodies {
-                let apart = (boxes[b].min - boxes[c].max).max(boxes[c].min - boxes[b].max).max(Vec3::ZERO);
-                let apart = apart.length() - touch;
-                if apart < self.far {
-                    self.near.push((b as u32, c as u32, apart.max(skin)));
-                }
-            }
-        }
-    }
-}
-
-/// What contact between bodies needs in the step of one group.
-pub(crate) struct Meeting<'a> {
-    pub(crate) contacts: &'a mut BodyContacts,
-    /// The group that is stepped.
-    pub(crate) own: usize,
-    /// The particles of the other groups; nothing at its own place.
-    others: Vec<Option<&'a mut Particles>>,
-    /// The phase of the step that was last responded to.
-    begun: Option<Phase>,
-}
-
-impl<'a> Meeting<'a> {
-    pub(crate) fn new(
-        contacts: &'a mut BodyContacts,
-        own: usize,
-        others: Vec<Option<&'a mut Particles>>,
-    ) -> Self {
-        Self { contacts, own, others, begun: None }
-    }
-
-    /// The particles of the stepped group have got new numbers: its pairs are dropped until the next step.
-    pub(crate) fn forget_own(&mut self, particles: &mut Particles) {
-        self.contacts.is_current = false;
-        let BodyContacts { pairs, members, .. } = &mut *self.contacts;
-        let mut all = Everyone { own: self.own, particles, others: &mut self.others, members };
-        pairs.retain_mut(|pair| {
-            let is_kept = !all.is_own(pair.a) && !all.is_own(pair.b);
-            if !is_kept {
-                pair.settle(&mut all);
-            }
-            is_kept
-        });
-    }
-
-    /// Whether anything may touch.
-    pub(super) fn is_near(&self) -> bool {
-        !self.contacts.pairs.is_empty()
-    }
-
-    /// Velocities and, after moving, positions of the pairs that have a particle in this group.
-    pub(super) fn respond(&mut self, particles: &mut Particles, phase: Phase, time_step: Real) {
-        if !self.is_near() {
-            return;
-        }
-        let BodyContacts { pairs, members, outward, .. } = &mut *self.contacts;
-        let mut all = Everyone { own: self.own, particles, others: &mut self.others, members };
-        let has_begun = self.begun.replace(phase) == Some(phase);
-        if phase == Phase::AfterMoving {
-            for pair in pairs.iter_mut() {
-                pair.meet(&all, outward, phase, time_step);
-                pair.part(&mut all, time_step);
-            }
-            return;
-        }
-        if phase == Phase::BeforeMoving && !has_begun {
-            pairs.iter_mut().for_each(|pair| pair.meet(&all, outward, phase, time_step));
-        }
-        if !has_begun {
-            pairs.iter_mut().for_each(|pair| pair.guess(&mut all, phase));
-        }
-        for sweep in 0..SWEEPS {
-            if sweep % 2 == 0 {
-                pairs.iter_mut().for_each(|pair| pair.exchange(&mut all, time_step));
-            } else {
-                pairs.iter_mut().rev().for_each(|pair| pair.exchange(&mut all, time_step));
-            }
-        }
-        pairs.iter_mut().for_each(|pair| pair.keep(phase));
-        // what holds a particle takes the impulse: it is led back and the impulse booked after this
-        pairs.iter_mut().for_each(|pair| pair.hand_to_holders(&mut all));
-    }
-}
-
-/// The particles of all groups, while one of them is stepped.
-struct Everyone<'a, 'b> {
-    own: usize,
-    particles: &'a mut Particles,
-    others: &'a mut [Option<&'b mut Particles>],
-    members: &'a [Member],
-}
-
-impl Everyone<'_, '_> {
-    fn is_own(&self, k: u32) -> bool {
-        self.members[k as usize].group as usize == self.own
-    }
-
-    #[inline]
-    fn get(&self, k: u32) -> (&Particles, usize) {
-        let m = self.members[k as usize];
-        let others = self.others[m.group as usize].as_deref();
-        (others.unwrap_or(self.particles), m.index as usize)
-    }
-
-    #[inline]
-    fn get_mut(&mut self, k: u32) -> (&mut Particles, usize) {
-        let m = self.members[k as usize];
-        match self.others[m.group as usize].as_deref_mut() {
-            Some(others) => (others, m.index as usize),
-            None => (self.particles, m.index as usize),
-        }
-    }
-
-    /// Where a particle is at the time of the stepped group: others are a step ahead or behind.
-    #[inline]
-    fn position(&self, k: u32, phase: Phase, time_step: Real) -> Vec3 {
-        let (particles, i) = self.get(k);
-        let group = self.members[k as usize].group as usize;
-        let ahead = match phase {
-            _ if group == self.own => 0.0,
-            Phase::BeforeMoving => {
-                if group < self.own {
-                    -time_step
-                } else {
-                    0.0
-                }
-            }
-            Phase::AfterMoving | Phase::AfterKick => {
-                if group < self.own {
-                    0.0
-                } else {
-                    time_step
-                }
-            }
-        };
-        particles.position[i] + particles.velocity[i] * ahead
-    }
-
-    #[inline]
-    fn velocity(&self, k: u32) -> Vec3 {
-        let (particles, i) = self.get(k);
-        particles.velocity[i]
-    }
-
-    fn radius(&self, k: u32) -> Real {
-        let (particles, i) = self.get(k);
-        particles.contact_radius[i]
-    }
 }

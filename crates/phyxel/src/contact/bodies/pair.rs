@@ -1,6 +1,7 @@
 //! Two surface particles that may touch.
 
-use super::{Everyone, Outward};
+use super::Outward;
+use super::meeting::Everyone;
 use crate::contact::obstacles::Phase;
 use crate::math::{Real, Vec3};
 
@@ -198,7 +199,7 @@ impl Pair {
         self.give(all, impulse);
     }
 
-    /// Takes away some of an overlap, with the common centre of mass where it was.
+    /// Takes away some of an overlap: each by its mass, in the step of its own group.
     pub(super) fn part(&mut self, all: &mut Everyone<'_, '_>, time_step: Real) {
         if !(self.is_met && self.is_own) {
             return;

@@ -33,27 +33,26 @@ pub(super) fn flatness(visit_bonds: VisitBonds<'_>, i: usize) -> Real {
 /// Unit vector away from those that a particle is bonded to, where they are now; 0 where they are on all sides.
 pub(super) fn outward(particles: &Particles, row: &[u32], i: usize) -> Vec3 {
     let x = &particles.position;
-    let (direction, one_sided) = lean(row.iter().map(|&j| x[j as usize] - x[i]));
+    let (direction, one_sided) = lean(|visit| row.iter().for_each(|&j| visit(x[j as usize] - x[i])));
     if one_sided < 0.5 * ONE_SIDED { Vec3::ZERO } else { -direction }
 }
 
 fn bonds_lean(visit_bonds: VisitBonds<'_>, i: usize) -> (Vec3, Real) {
-    let mut bonds = Vec::with_capacity(64);
-    visit_bonds(i, &mut |_, bond| bonds.push(bond));
-    lean(bonds.into_iter())
+    lean(|visit| visit_bonds(i, &mut |_, bond| visit(bond)))
 }
 
 /// To which side bonds lean, and how much: 1 if all have the same direction or there are none.
-fn lean(bonds: impl Iterator<Item = Vec3> + Clone) -> (Vec3, Real) {
-    let longest = bonds.clone().map(Vec3::length_squared).fold(0.0, Real::max);
+fn lean(visit_all: impl Fn(&mut dyn FnMut(Vec3))) -> (Vec3, Real) {
+    let mut longest: Real = 0.0;
+    visit_all(&mut |bond| longest = longest.max(bond.length_squared()));
     // of the farthest there may be more that were not taken: they must not count
     let (mut direction, mut length) = (Vec3::ZERO, 0.0);
-    for bond in bonds {
+    visit_all(&mut |bond| {
         let squared = bond.length_squared();
         let weight = (1.0 - squared / longest.max(Real::MIN_POSITIVE)).powi(2);
         direction += bond * weight;
         length += squared.sqrt() * weight;
-    }
+    });
     let one_sided = if length > 0.0 { direction.length() / length } else { 1.0 };
     (direction.normalize_or_zero(), one_sided)
 }
