@@ -11,6 +11,7 @@ use phyxel::geometry::{Fill, FillError, PlacedShape, Placement, Sampling, Shape,
 use phyxel::material::{Material, Plasticity, Varying};
 use phyxel::math::{Quat, Real, Vec3};
 use phyxel::methods::{CATALOGUE, ColumnInfo, reference};
+use phyxel::surface::Carried;
 use phyxel::world::{Body, BuildError, World};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -185,6 +186,7 @@ impl SceneFile {
             angular_velocity: body.angular_velocity,
             friction: body.friction,
             fuse: body.fuse,
+            carried: Carried::default(),
         }
     }
 
