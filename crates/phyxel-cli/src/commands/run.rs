@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     interrupt::listen()?;
     threads::with_threads(args.threads, || {
         let mut source = scene_source::load(&args.scene, &args.set)?;
-        source.world.warnings().iter().for_each(|doubt| warn(doubt));
+        source.doubts().iter().for_each(|doubt| warn(doubt));
         let verbosity = Verbosity::from_flags(args.quiet, args.verbose);
         let n_frames = args.frames.unwrap_or_else(|| source.scene.n_frames());
         let plan = plan(&source, 0, n_frames, Tally::default(), verbosity);
