@@ -43,7 +43,7 @@ const SUPPORT: Real = 4.0;
 const REACH: Real = 3.5;
 
 /// The largest particle may be this much larger than the radius that the density is made with: beyond, it gets holes.
-const COARSEST: Real = 1.5;
+const COARSEST: Real = 1.25;
 
 /// Cells along each axis up to which positions are exact to 1/256 of a cell.
 const MOST_CELLS: Real = 65536.0;

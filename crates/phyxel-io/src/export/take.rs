@@ -79,7 +79,12 @@ impl<'a> Take<'a> {
 
     /// Whether the frames have velocities.
     pub fn has_velocities(&self) -> bool {
-        self.columns.iter().any(|column| is_velocity(&column.name, column.n_components))
+        self.velocity_column().is_some()
+    }
+
+    /// Place of the velocities among the columns.
+    pub fn velocity_column(&self) -> Option<usize> {
+        self.columns.iter().position(|column| is_velocity(&column.name, column.n_components))
     }
 
     /// Names of the bodies; particles refer to them by their places.
@@ -122,7 +127,7 @@ pub(super) fn is_velocity(name: &str, n_components: usize) -> bool {
 
 impl Moment {
     /// Rows of the particles of a body, in order of id.
-    pub(super) fn rows_of(&self, body: usize) -> Vec<usize> {
+    pub fn rows_of(&self, body: usize) -> Vec<usize> {
         let bodies = &self.particles.body;
         (0..bodies.len()).filter(|&row| bodies[row] as usize == body).collect()
     }
