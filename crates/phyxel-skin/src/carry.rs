@@ -7,7 +7,13 @@ use rayon::prelude::*;
 use std::ops::{AddAssign, Div, Mul};
 
 /// Σ_j W(|x − x_j|, h) value_j / Σ_j W, W the cubic spline; none where no particle is within h.
-pub(crate) fn mean<T>(x: Vec3, positions: &[Vec3], grid: &Grid, support: Real, value: impl Fn(usize) -> T) -> Option<T>
+pub(crate) fn mean<T>(
+    x: Vec3,
+    positions: &[Vec3],
+    grid: &Grid,
+    support: Real,
+    value: impl Fn(usize) -> T,
+) -> Option<T>
 where
     T: Default + AddAssign + Mul<Real, Output = T> + Div<Real, Output = T>,
 {

@@ -40,8 +40,10 @@ pub(crate) fn reconstruct(positions: &[Vec3], field: Field) -> Result<Mesh, Skin
     if !(n_cells < MOST_CELLS) {
         return Err(SkinError::TooFar { n_cells });
     }
-    let in_cells: Vec<Vector3<f32>> =
-        positions.par_iter().map(|&x| Vector3::from((x / cell - origin).to_array().map(|q| q as f32))).collect();
+    let in_cells: Vec<Vector3<f32>> = positions
+        .par_iter()
+        .map(|&x| Vector3::from((x / cell - origin).to_array().map(|q| q as f32)))
+        .collect();
 
     let mut parameters = Parameters::new((radius / cell) as f32, (support / cell) as f32, 1.0);
     parameters.rest_density = 1.0;
@@ -74,7 +76,8 @@ fn in_order(vertices: &[Vector3<f32>], triangles: &[[usize; 3]]) -> (Vec<u32>, V
     let mut surroundings = vec![0u64; vertices.len()];
     for &[a, b, c] in triangles {
         for [at, next, last] in [[a, b, c], [b, c, a], [c, a, b]] {
-            surroundings[at] = surroundings[at].wrapping_add(scrambled(places[next]) ^ scrambled(places[last]).rotate_left(21));
+            surroundings[at] = surroundings[at]
+                .wrapping_add(scrambled(places[next]) ^ scrambled(places[last]).rotate_left(21));
         }
     }
     let mut order: Vec<u32> = (0..vertices.len() as u32).collect();

@@ -77,7 +77,7 @@ impl<'a> Matter<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SkinParams {
     /// Half the spacing that the density is made for. The support of its kernel is four times as large. By default
-    /// the median of the particles' own, or more where the coarsest need it. [m]
+    /// the median of the particles' own, or more where the coarsest or the volume need it. [m]
     pub radius: Option<Real>,
     /// Passes of smoothing.
     pub smoothing: usize,
@@ -106,6 +106,8 @@ pub struct Skin {
     pub triangles: Vec<[u32; 3]>,
     /// Inside. [m³]
     pub volume: Real,
+    /// What the volume should be: that of the particles inside, or of the density's surface. [m³]
+    pub wanted_volume: Real,
     /// The radius that was used. [m]
     pub radius: Real,
     /// Particles left out because fewer than [`FEWEST_PARTICLES`] hang together.
@@ -138,7 +140,9 @@ pub enum SkinError {
         allowed: &'static str,
     },
     /// Infinite or not a number.
-    #[error("the position or velocity of particle {0} is not finite; the simulation has failed before this frame")]
+    #[error(
+        "the position or velocity of particle {0} is not finite; the simulation has failed before this frame"
+    )]
     NotFinite(usize),
     /// Nothing to put a skin on.
     #[error(
@@ -175,7 +179,7 @@ pub enum SkinError {
 pub fn skin(matter: &Matter<'_>, params: &SkinParams) -> Result<Skin, SkinError> {
     check(matter, params)?;
     let n = matter.positions.len();
-    let radius = params.radius.unwrap_or_else(|| default_radius(matter.radii));
+    let radius = params.radius.unwrap_or_else(|| default_radius(matter));
     if n == 0 {
         return Err(SkinError::TooFewParticles { n, connected: 0, radius });
     }
@@ -190,7 +194,8 @@ pub fn skin(matter: &Matter<'_>, params: &SkinParams) -> Result<Skin, SkinError>
     let positions: Vec<Vec3> = (0..n).filter(|&i| !is_stray[i]).map(|i| all[i]).collect();
 
     let (support, spacing) = (SUPPORT * radius, 2.0 * radius);
-    let mut mesh = level_set::reconstruct(&positions, level_set::Field { radius, support, cell, iso: params.iso })?;
+    let mut mesh =
+        level_set::reconstruct(&positions, level_set::Field { radius, support, cell, iso: params.iso })?;
     mesh.drop_bubbles(spacing.powi(3));
     if mesh.triangles.is_empty() {
         return Err(SkinError::TooFewParticles { n, connected: n - n_strays, radius });
@@ -208,6 +213,7 @@ pub fn skin(matter: &Matter<'_>, params: &SkinParams) -> Result<Skin, SkinError>
         velocities: carry::interpolate(&mesh.vertices, &positions, &velocities, &grid, support),
         normals: mesh.normals().into_iter().map(narrow).collect(),
         volume: mesh.volume(),
+        wanted_volume: volume,
         vertices: mesh.vertices.into_iter().map(narrow).collect(),
         triangles: mesh.triangles,
         radius,
@@ -216,13 +222,15 @@ pub fn skin(matter: &Matter<'_>, params: &SkinParams) -> Result<Skin, SkinError>
     })
 }
 
-/// The median, or so much that the coarsest particles are at most [`COARSEST`] times as large. The 98th percentile
-/// stands for these: single ones do not count. [m]
-fn default_radius(radii: &[f32]) -> Real {
-    let mut sorted = radii.to_vec();
+/// The median, or so much that the coarsest particles are at most [`COARSEST`] times as large (the 98th percentile
+/// stands for these: single ones do not count), or what the volume says: merged particles stand for more than their
+/// radius tells. [m]
+fn default_radius(matter: &Matter<'_>) -> Real {
+    let mut sorted = matter.radii.to_vec();
     sorted.sort_unstable_by(f32::total_cmp);
     let at = |share: usize| sorted.get(sorted.len() * share / 100).map_or(0.0, |&r| Real::from(r));
-    at(50).max(at(98) / COARSEST)
+    let by_volume = matter.volume.map_or(0.0, |volume| 0.5 * (volume / sorted.len().max(1) as Real).cbrt());
+    at(50).max(at(98) / COARSEST).max(by_volume)
 }
 
 fn check(matter: &Matter<'_>, params: &SkinParams) -> Result<(), SkinError> {

@@ -86,6 +86,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
              columns = [...] in the scene and run it again",
         );
     }
+    if let Some((part, frame, body)) = &done.worst_volume {
+        warn(&format!(
+            "the skin of `{body}` in frame {frame} has {:.0} % of the particles' volume; more would need more than half a \
+             spacing between the outermost particles and the skin",
+            100.0 * part
+        ));
+    }
     print(&done.summary(&work, clock::seconds() - started))
 }
 
@@ -98,8 +105,7 @@ fn chosen(args: &Args, take: &Take<'_>) -> Result<Vec<usize>, Failure> {
         take.body_names().position(|body| body == name).ok_or_else(|| {
             let guess = nearest(name, take.body_names());
             let guess = guess.map_or_else(String::new, |guess| format!(": did you mean `{guess}`?"));
-            let quoted: Vec<String> = take.body_names().map(|body| format!("`{body}`")).collect();
-            let there = listed(quoted.iter().map(String::as_str), "and");
+            let there = listed(take.body_names(), "and");
             Failure::Usage(format!("there is no body `{name}`{guess}\n  the result has {there}"))
         })
     };
@@ -154,14 +160,20 @@ struct Done {
     last_triangles: usize,
     /// The most in one frame: how many, in which, of which body.
     strays: Option<(usize, usize, String)>,
+    /// The volume that is farthest from the particles': part of it, frame, body.
+    worst_volume: Option<(f64, usize, String)>,
 }
+
+/// Volumes of skins that are this much off are told. [parts]
+const VOLUME_DOUBT: f64 = 0.03;
 
 impl Work<'_> {
     fn skin_all(&self) -> Result<Done, Failure> {
         let Self { args, folder, take, .. } = self;
         let SkinParams { iso, .. } = SkinParams::default();
         let params = SkinParams { radius: args.radius, smoothing: args.smoothing, cell: args.cell, iso };
-        let start = Take::open(folder, FrameRange::default()).and_then(|all| all.moment(*all.numbers().start()))?;
+        let start =
+            Take::open(folder, FrameRange::default()).and_then(|all| all.moment(*all.numbers().start()))?;
         let volumes = Volumes::new(&start, take.body_names().len(), &folder.ledger()?);
         let verbosity = Verbosity::from_flags(args.quiet, false);
         let progress = Progress::new(0, take.n_frames(), verbosity, "skinning");
@@ -187,7 +199,13 @@ impl Work<'_> {
     }
 
     /// All bodies of a frame: all of them are found before the first is written.
-    fn skin_frame(&self, frame: usize, params: &SkinParams, volumes: &Volumes, done: &mut Done) -> Result<(), Failure> {
+    fn skin_frame(
+        &self,
+        frame: usize,
+        params: &SkinParams,
+        volumes: &Volumes,
+        done: &mut Done,
+    ) -> Result<(), Failure> {
         let moment = self.take.moment(frame)?;
         let mut tables = Vec::with_capacity(self.bodies.len());
         for &body in &self.bodies {
@@ -196,6 +214,12 @@ impl Work<'_> {
                 .map_err(|error| self.failure(name, frame, &error))?;
             if skin.n_strays > done.strays.as_ref().map_or(0, |strays| strays.0) {
                 done.strays = Some((skin.n_strays, frame, name.clone()));
+            }
+            let part = skin.volume / skin.wanted_volume;
+            if (part - 1.0).abs()
+                > done.worst_volume.as_ref().map_or(VOLUME_DOUBT, |worst| (worst.0 - 1.0).abs())
+            {
+                done.worst_volume = Some((part, frame, name.clone()));
             }
             tables.push((name, table_of(skin, moment.time)));
         }
@@ -240,14 +264,16 @@ impl Work<'_> {
 impl Done {
     fn summary(&self, work: &Work<'_>, seconds: f64) -> String {
         let names = work.bodies.iter().map(|&body| work.take.info().bodies[body].name.as_str());
+        let bodies = if names.len() > 3 { format!("{} bodies", names.len()) } else { listed(names, "and") };
         let (first, last) = work.take.numbers().into_inner();
-        let frames = if first == last { format!("frame {first}") } else { format!("frames {first} to {last}") };
+        let frames =
+            if first == last { format!("frame {first}") } else { format!("frames {first} to {last}") };
         let skins = if self.n_skins == 1 { "skin" } else { "skins" };
         let mut text = format!(
             "{}: {} {skins} of {}, {frames}, {} triangles in the last, {}; {} s, {} s each\n",
             work.folder.path().join("frames").display(),
             self.n_skins,
-            listed(names, "and"),
+            bodies,
             self.last_triangles,
             memory::shown(self.n_bytes),
             number(seconds),

@@ -76,18 +76,34 @@ pub(crate) fn catalogue() -> Vec<(&'static str, Particles)> {
         ("cube flattened to 0.69", flattened(Sampling::Lattice, 1.2)),
         ("cube flattened to 0.44", flattened(Sampling::Jittered, 1.5)),
         ("cube flattened to 0.44, relaxed", flattened(Sampling::Relaxed, 1.5)),
-        ("bar pulled to 1.5", Particles::cube(20, Sampling::Relaxed).mapped(1.0, |x| {
-            let s: Real = 1.5;
-            vec3(s * x.x, x.y / s.sqrt(), x.z / s.sqrt())
-        })),
+        (
+            "bar pulled to 1.5",
+            Particles::cube(20, Sampling::Relaxed).mapped(1.0, |x| {
+                let s: Real = 1.5;
+                vec3(s * x.x, x.y / s.sqrt(), x.z / s.sqrt())
+            }),
+        ),
         ("cube squeezed by 10 %", Particles::cube(20, Sampling::Relaxed).mapped(0.9, |x| 0.9f64.cbrt() * x)),
-        ("wedge, 1 at one end and 2 at the other", Particles::cube(20, Sampling::Relaxed).mapped(1.0, |x| {
-            // stretched along y by a factor that varies with x, thinned along z
-            let s = 1.0 + 0.3 * x.x;
-            vec3(x.x, x.y * s, x.z / s)
-        })),
-        ("sheet of 3 layers", Particles::of(Shape::Box { size: vec3(4.0, 0.3, 4.0) }, Spacing::Uniform(0.1), Sampling::Lattice)),
-        ("torus", Particles::of(Shape::Torus { radius: 1.0, tube_radius: 0.3 }, Spacing::Uniform(0.08), Sampling::Relaxed)),
+        (
+            "wedge, 1 at one end and 2 at the other",
+            Particles::cube(20, Sampling::Relaxed).mapped(1.0, |x| {
+                // stretched along y by a factor that varies with x, thinned along z
+                let s = 1.0 + 0.3 * x.x;
+                vec3(x.x, x.y * s, x.z / s)
+            }),
+        ),
+        (
+            "sheet of 3 layers",
+            Particles::of(Shape::Box { size: vec3(4.0, 0.3, 4.0) }, Spacing::Uniform(0.1), Sampling::Lattice),
+        ),
+        (
+            "torus",
+            Particles::of(
+                Shape::Torus { radius: 1.0, tube_radius: 0.3 },
+                Spacing::Uniform(0.08),
+                Sampling::Relaxed,
+            ),
+        ),
     ]
 }
 
