@@ -36,13 +36,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "A..B", value_parser = parse_range)]
     frames: Option<FrameRange>,
     /// Half the spacing of the particles, in metres or with a unit. By default the median of the particles' own.
-    #[arg(long, value_name = "LENGTH", value_parser = parse_length)]
+    #[arg(long, value_name = "LENGTH", value_parser = parse_length, allow_hyphen_values = true)]
     radius: Option<f64>,
     /// Passes of smoothing; 0 leaves the lumps.
     #[arg(long, value_name = "N", default_value_t = SkinParams::default().smoothing)]
     smoothing: usize,
     /// Size of the triangles, in radii: 0.2 to 2. Half as much takes four to eight times as long.
-    #[arg(long, value_name = "X", default_value_t = SkinParams::default().cell)]
+    #[arg(long, value_name = "X", allow_hyphen_values = true, default_value_t = SkinParams::default().cell)]
     cell: f64,
     /// Threads; all cores by default.
     #[arg(long, value_name = "N", value_parser = threads::parse_threads)]

@@ -128,7 +128,7 @@ fn bad_requests_have_exit_code_2_a_remedy_and_write_nothing() {
         (&["a", "--frames", "3..1"], "10..40"),
         (&["a", "--body", "blok"], "did you mean `block`?"),
         (&["a", "--body", "clay"], "the result has `block`"),
-        (&["a", "--radius", "-1"], "--radius"),
+        (&["a", "--radius", "-1"], "greater than 0"),
         (&["a", "--radius", "0"], "greater than 0"),
         (&["a", "--radius", "3 kg"], "kg"),
         (&["a", "--cell", "0.01"], "from 0.2 to 2"),
