@@ -13,6 +13,7 @@ mod render;
 mod scene_source;
 mod skins;
 mod summary;
+mod surfaces;
 mod table;
 mod theatre;
 mod threads;
