@@ -1,51 +1,71 @@
-//! Skins as surfaces of a result: from the particles of a frame to what its file holds.
+//! Skins as surfaces of a result: from the particles of a frame to what the file of a surface holds.
 
-use phyxel_io::export::{Moment, Take};
-use phyxel_io::results::{LedgerTable, SurfaceTable};
+use phyxel_io::results::{ParticleTable, SurfaceTable};
 use phyxel_skin::{Matter, Skin, SkinError, SkinParams, skin};
 
-/// The volume of each body in each frame, as far as a result tells it: the ledger has the volume of all bodies together,
-/// Σ V_i det F_i; each body has the part of it that it started with, by the spacing of its particles.
-pub(crate) struct Volumes {
-    shares: Vec<f64>,
-    together: Vec<f64>,
+/// The particles of a frame, wherever they are kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rows<'a> {
+    /// [m]
+    pub(crate) position: &'a [[f32; 3]],
+    /// Half the local spacing. [m]
+    pub(crate) radius: &'a [f32],
+    /// Index of the body.
+    pub(crate) body: &'a [u32],
+    /// Three numbers a row, or none. [m/s]
+    pub(crate) velocity: &'a [f32],
 }
 
-impl Volumes {
-    /// From the first frame and the ledger.
-    pub(crate) fn new(start: &Moment, n_bodies: usize, ledger: &LedgerTable) -> Self {
+impl<'a> Rows<'a> {
+    /// Of a frame that was read.
+    pub(crate) fn of(table: &'a ParticleTable) -> Self {
+        let is_velocity = |name: &str, n_components: usize| name == "velocity" && n_components == 3;
+        let velocity = table.columns.iter().find(|column| is_velocity(&column.name, column.n_components));
+        Self {
+            position: &table.position,
+            radius: &table.radius,
+            body: &table.body,
+            velocity: velocity.map_or(&[], |column| &column.values),
+        }
+    }
+}
+
+/// The volume of each body, as far as a result tells it: the ledger has that of all bodies together, Σ V_i det F_i; each has
+/// the share of it that it had at the start, by the spacing of its particles.
+#[derive(Clone, Debug)]
+pub(crate) struct Shares(Vec<f64>);
+
+impl Shares {
+    /// From the first frame.
+    pub(crate) fn new(start: Rows<'_>, n_bodies: usize) -> Self {
         let mut shares = vec![0.0; n_bodies];
-        for (&body, &radius) in start.particles.body.iter().zip(&start.particles.radius) {
+        for (&body, &radius) in start.body.iter().zip(start.radius) {
             shares[body as usize] += (2.0 * f64::from(radius)).powi(3);
         }
         let all: f64 = shares.iter().sum();
         shares.iter_mut().for_each(|share| *share /= all);
-        Self { shares, together: ledger.numbers("volume").unwrap_or_default() }
+        Self(shares)
     }
 
-    /// Of a body in a frame; none where the ledger does not say. [m³]
-    pub(crate) fn of(&self, body: usize, frame: usize) -> Option<f64> {
-        let volume = self.shares.get(body)? * self.together.get(frame)?;
+    /// Of a body, when all bodies together have this volume; none where that makes no sense. [m³]
+    pub(crate) fn volume(&self, body: usize, together: Option<f64>) -> Option<f64> {
+        let volume = self.0.get(body)? * together?;
         (volume > 0.0 && volume.is_finite()).then_some(volume)
     }
 }
 
-/// The skin of a body at a moment.
+/// The skin of a body.
 pub(crate) fn skin_of(
-    take: &Take<'_>,
-    moment: &Moment,
+    rows: Rows<'_>,
     body: usize,
     volume: Option<f64>,
     params: &SkinParams,
 ) -> Result<Skin, SkinError> {
-    let rows = moment.rows_of(body);
-    let table = &moment.particles;
-    let positions: Vec<[f32; 3]> = rows.iter().map(|&row| table.position[row]).collect();
-    let radii: Vec<f32> = rows.iter().map(|&row| table.radius[row]).collect();
-    let column = take.velocity_column().map(|column| table.columns[column].values.as_slice());
-    let velocities: Vec<[f32; 3]> = column.map_or_else(Vec::new, |values| {
-        rows.iter().map(|&row| [values[3 * row], values[3 * row + 1], values[3 * row + 2]]).collect()
-    });
+    let own: Vec<usize> = (0..rows.body.len()).filter(|&row| rows.body[row] as usize == body).collect();
+    let positions: Vec<[f32; 3]> = own.iter().map(|&row| rows.position[row]).collect();
+    let radii: Vec<f32> = own.iter().map(|&row| rows.radius[row]).collect();
+    let velocity = |&row: &usize| rows.velocity.get(3 * row..3 * row + 3).map(|v| [v[0], v[1], v[2]]);
+    let velocities: Vec<[f32; 3]> = own.iter().filter_map(velocity).collect();
     skin(&Matter { positions: &positions, radii: &radii, velocities: &velocities, volume }, params)
 }
 

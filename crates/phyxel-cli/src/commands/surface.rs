@@ -4,7 +4,7 @@ use super::print;
 use crate::failure::{Failure, warn};
 use crate::progress::{Progress, Verbosity};
 use crate::scene_source::number;
-use crate::skins::{Volumes, skin_of, table_of};
+use crate::skins::{Rows, Shares, skin_of, table_of};
 use crate::{clock, interrupt, memory, threads};
 use phyxel_io::export::{ExportError, FrameRange, Take};
 use phyxel_io::results::{ResultError, ResultFolder, SurfaceKind};
@@ -172,14 +172,16 @@ impl Work<'_> {
         let Self { args, folder, take, .. } = self;
         let SkinParams { iso, .. } = SkinParams::default();
         let params = SkinParams { radius: args.radius, smoothing: args.smoothing, cell: args.cell, iso };
-        let start =
-            Take::open(folder, FrameRange::default()).and_then(|all| all.moment(*all.numbers().start()))?;
-        let volumes = Volumes::new(&start, take.body_names().len(), &folder.ledger()?);
+        let all = Take::open(folder, FrameRange::default())?;
+        let start = all.moment(*all.numbers().start())?.particles;
+        let shares = Shares::new(Rows::of(&start), take.body_names().len());
+        let together = folder.ledger()?.numbers("volume").unwrap_or_default();
         let verbosity = Verbosity::from_flags(args.quiet, false);
         let progress = Progress::new(0, take.n_frames(), verbosity, "skinning");
         let mut done = Done::default();
         for (k, frame) in take.numbers().enumerate() {
-            let ended = self.skin_frame(frame, &params, &volumes, &mut done);
+            let volume = |body: usize| shares.volume(body, together.get(frame).copied());
+            let ended = self.skin_frame(frame, &params, volume, &mut done);
             progress.drawn(k + 1);
             let interrupted = interrupt::requested() && k + 1 < take.n_frames();
             if ended.is_err() || interrupted {
@@ -198,19 +200,21 @@ impl Work<'_> {
         Ok(done)
     }
 
-    /// All bodies of a frame: all of them are found before the first is written.
+    /// All bodies of a frame: all of them are found before the first is written. If the run cannot be told of the first ones,
+    /// there are none.
     fn skin_frame(
         &self,
         frame: usize,
         params: &SkinParams,
-        volumes: &Volumes,
+        volume: impl Fn(usize) -> Option<f64>,
         done: &mut Done,
     ) -> Result<(), Failure> {
+        let is_first = frame == *self.take.numbers().start();
         let moment = self.take.moment(frame)?;
         let mut tables = Vec::with_capacity(self.bodies.len());
         for &body in &self.bodies {
             let name = &self.take.info().bodies[body].name;
-            let skin = skin_of(self.take, &moment, body, volumes.of(body, frame), params)
+            let skin = skin_of(Rows::of(&moment.particles), body, volume(body), params)
                 .map_err(|error| self.failure(name, frame, &error))?;
             if skin.n_strays > done.strays.as_ref().map_or(0, |strays| strays.0) {
                 done.strays = Some((skin.n_strays, frame, name.clone()));
@@ -223,30 +227,33 @@ impl Work<'_> {
             }
             tables.push((name, table_of(skin, moment.time)));
         }
+        let write = || -> Result<(), ResultError> {
+            for (name, table) in &tables {
+                self.folder.write_surface(name, frame, table)?;
+            }
+            // as soon as there are skins
+            if is_first { self.tell_the_run() } else { Ok(()) }
+        };
+        write().inspect_err(|_| {
+            for (name, _) in tables.iter().filter(|_| is_first) {
+                let _ = fs::remove_file(self.folder.surface_path(name, frame));
+            }
+        })?;
         for (name, table) in &tables {
-            self.folder.write_surface(name, frame, table)?;
             done.n_skins += 1;
             done.last_triangles = table.face_sizes.len();
             done.n_bytes += fs::metadata(self.folder.surface_path(name, frame)).map_or(0, |file| file.len());
         }
-        if frame == *self.take.numbers().start() {
-            self.tell_the_run(frame)?;
-        }
         Ok(())
     }
 
-    /// Writes into `run.json` that there are skins, as soon as there are; if that fails, there are none.
-    fn tell_the_run(&self, frame: usize) -> Result<(), Failure> {
+    /// Writes into `run.json` that there are skins.
+    fn tell_the_run(&self) -> Result<(), ResultError> {
         let mut info = self.folder.run_info()?;
         for &body in &self.bodies {
             info.bodies[body].surface = Some(SurfaceKind::Skin);
         }
-        self.folder.write_run_info(&info).map_err(|error: ResultError| {
-            for &body in &self.bodies {
-                let _ = fs::remove_file(self.folder.surface_path(&info.bodies[body].name, frame));
-            }
-            error.into()
-        })
+        self.folder.write_run_info(&info)
     }
 
     fn failure(&self, body: &str, frame: usize, error: &SkinError) -> Failure {

@@ -79,12 +79,7 @@ impl<'a> Take<'a> {
 
     /// Whether the frames have velocities.
     pub fn has_velocities(&self) -> bool {
-        self.velocity_column().is_some()
-    }
-
-    /// Place of the velocities among the columns.
-    pub fn velocity_column(&self) -> Option<usize> {
-        self.columns.iter().position(|column| is_velocity(&column.name, column.n_components))
+        self.columns.iter().any(|column| is_velocity(&column.name, column.n_components))
     }
 
     /// Names of the bodies; particles refer to them by their places.
@@ -127,7 +122,7 @@ pub(super) fn is_velocity(name: &str, n_components: usize) -> bool {
 
 impl Moment {
     /// Rows of the particles of a body, in order of id.
-    pub fn rows_of(&self, body: usize) -> Vec<usize> {
+    pub(super) fn rows_of(&self, body: usize) -> Vec<usize> {
         let bodies = &self.particles.body;
         (0..bodies.len()).filter(|&row| bodies[row] as usize == body).collect()
     }
