@@ -88,8 +88,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     if let Some((part, frame, body)) = &done.worst_volume {
         warn(&format!(
-            "the skin of `{body}` in frame {frame} has {:.0} % of the particles' volume; more would need more than half a \
-             spacing between the outermost particles and the skin",
+            "the skin of `{body}` in frame {frame} has {:.0} % of the particles' volume: they lie closer together than at rest, \
+             and the skin was moved out by no more than their radius",
             100.0 * part
         ));
     }
