@@ -6,5 +6,6 @@ mod exporting;
 mod pictures;
 mod results;
 mod resuming;
+mod skinning;
 mod support;
 mod trouble;
