@@ -134,9 +134,7 @@ impl SceneText {
         let folder = self.path.parent().map_or_else(PathBuf::new, Path::to_owned);
         let options = WorldOptions { clock: Some(clock::seconds), max_particles: max_particles(&file.scene) };
         let world = file.build_world(&folder, &options)?;
-        let meshes = file.surface_meshes(&folder)?.into_iter().zip(&file.scene.bodies).enumerate();
-        let meshes = meshes.filter_map(|(k, (mesh, body))| Some((k, body.name.clone(), mesh?))).collect();
-        let surfaces = Surfaces { meshes };
+        let surfaces = Surfaces::new(&file.scene, &world, file.surface_meshes(&folder)?);
         let title = file.scene.title.clone().unwrap_or_else(|| scene_name(&self.path));
         let bundle = bundle_meshes(&self.text, &folder);
         let bodies = body_infos(&file.scene, &world);

@@ -127,6 +127,10 @@ fn new_info(source: &SceneSource, n_frames: usize) -> RunInfo {
 /// The last words of a run.
 pub(super) fn conclude(report: &Report, output: &Path, verbosity: Verbosity) -> Result<(), Failure> {
     let resume = format!("phyxel resume {}", output.display());
+    if let Some(first) = report.doubts.first() {
+        let others = report.doubts.len() - 1;
+        warn(&if others > 0 { format!("{first} (and {others} more)") } else { first.clone() });
+    }
     match &report.outcome {
         Outcome::Done if verbosity == Verbosity::Quiet => Ok(()),
         Outcome::Done => {
