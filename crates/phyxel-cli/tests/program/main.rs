@@ -8,4 +8,5 @@ mod results;
 mod resuming;
 mod skinning;
 mod support;
+mod surfacing;
 mod trouble;
