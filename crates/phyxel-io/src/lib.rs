@@ -4,3 +4,4 @@ pub mod export;
 pub mod mesh;
 pub mod results;
 pub mod scene;
+pub mod surface;

@@ -9,6 +9,7 @@ mod render;
 mod resume;
 mod run;
 mod schema;
+mod surface;
 
 use crate::failure::Failure;
 use clap::{Parser, Subcommand};
@@ -21,6 +22,7 @@ Examples:
   phyxel resume out/scene                              goes on where it stopped
   phyxel render out/scene -o scene.gif                 an animation
   phyxel render out/scene -o sheet.png --sheet 9       nine moments on one page
+  phyxel surface out/scene                             closed surfaces around the particles
   phyxel export out/scene --format usd -o scene.usda   for Blender and Houdini
   phyxel compare scene.toml --methods reference,embedded -o out/both   the same scene by two methods
 
@@ -41,6 +43,7 @@ pub(crate) enum Command {
     Compare(compare::Args),
     Resume(resume::Args),
     Render(render::Args),
+    Surface(surface::Args),
     Export(export::Args),
     List(list::Args),
     Schema(schema::Args),
@@ -55,6 +58,7 @@ impl Command {
             Self::Compare(args) => compare::run(&args),
             Self::Resume(args) => resume::run(&args),
             Self::Render(args) => render::run(&args),
+            Self::Surface(args) => surface::run(&args),
             Self::Export(args) => export::run(&args),
             Self::List(args) => list::run(&args),
             Self::Schema(args) => schema::run(&args),

@@ -6,5 +6,7 @@ mod exporting;
 mod pictures;
 mod results;
 mod resuming;
+mod skinning;
 mod support;
+mod surfacing;
 mod trouble;

@@ -2,9 +2,11 @@
 //!
 //! Nothing here is read from other files or simulated; meshes are named, shapes are not yet filled.
 
+use crate::results::SurfaceKind;
 use phyxel::material::{Law, YieldMeasure};
 use phyxel::math::{Mat3, Vec3};
 use phyxel::methods::{embedded, incremental};
+use phyxel::surface::CarryOrder;
 
 /// A whole scene.
 #[derive(Clone, Debug, PartialEq)]
@@ -337,6 +339,41 @@ pub struct Body {
     pub friction: f64,
     /// Whether it is one piece with others that fuse.
     pub fuse: bool,
+    /// The surface that is written of it.
+    pub surface: Option<Surface>,
+}
+
+/// A surface that is written of a body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Surface {
+    /// The body's own mesh, carried along.
+    Mesh {
+        /// Whether vertices turn with the particles around them.
+        order: CarryOrder,
+        /// Longest edge of a shape's triangles, in m; `None` is the spacing.
+        edge: Option<f64>,
+        /// Whether texture coordinates are needed.
+        uvs: bool,
+    },
+    /// A new skin in every frame; what is not given is chosen where skins are made.
+    Skin {
+        /// Half the spacing that it is made for, in m.
+        radius: Option<f64>,
+        /// Passes of smoothing.
+        smoothing: Option<usize>,
+        /// Size of its triangles, in radii.
+        cell: Option<f64>,
+    },
+}
+
+impl Surface {
+    /// Mesh or skin.
+    pub fn kind(&self) -> SurfaceKind {
+        match self {
+            Self::Mesh { .. } => SurfaceKind::Mesh,
+            Self::Skin { .. } => SurfaceKind::Skin,
+        }
+    }
 }
 
 /// How densely a body is filled.
