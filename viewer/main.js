@@ -117,6 +117,7 @@ class App {
       this.player.setFrames(message.frames);
       this.player.fetch();
     } else if (message.type === "state") {
+      this.lastState = message;
       this.liveSpeed = message.running ? message.speed : 0;
       this.player.setPlaying(message.running);
       if (message.gravity) byId("live-gravity").checked = message.gravity.some((x) => x !== 0);

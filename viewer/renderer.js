@@ -220,7 +220,10 @@ class Renderer {
   draw(camera, isMoving) {
     if (!this.isReady || this.gl.isContextLost()) return;
     this.resize(isMoving);
-    if (isMoving) this.nSamples = 0;
+    // pictures of different views must not be laid on top of each other
+    const place = [...camera.target, camera.azimuth, camera.elevation, camera.distance, ...camera.offset].join();
+    if (isMoving || place !== this.place) this.nSamples = 0;
+    this.place = place;
     const gl = this.gl, sample = this.nSamples;
     const { width, height } = this.buffer;
     const jitter = sample === 0 ? [0, 0] : [(spread(sample, 2) - 0.5) * 2 / width, (spread(sample, 3) - 0.5) * 2 / height];
@@ -370,7 +373,8 @@ class Renderer {
     this.screen(this.programs.light, {
       ...this.bufferUniforms(eye), seed,
       occlusion: { texture: this.open.colors[0], unit: 3 }, shadowMap: { texture: this.shadow.depth, unit: 4 },
-      toLight: product(this.lightMatrix, eye.inverseView), shadowSize: 0.028 * this.extent / (2 * this.lightHalf), shadowTexel: 2 * this.lightHalf / SHADOW_TEXELS,
+      toLight: product(this.lightMatrix, eye.inverseView), toLightTurn: product(this.lightView, eye.inverseView),
+      shadowSize: 0.028 * this.extent / (2 * this.lightHalf), shadowTexel: 2 * this.lightHalf / SHADOW_TEXELS,
       keyDirection: eye.turned(this.keyDirection), fillDirection: eye.turned(this.fillDirection), up: eye.turned([0, 1, 0]),
       keyColor: theme.key, fillColor: theme.fill, skyColor: theme.sky, bounceColor: theme.bounce,
       skyTop: theme.top, skyHorizon: theme.horizon, skyBottom: theme.bottom,
@@ -397,6 +401,7 @@ class Renderer {
     const view = viewMatrix(add(center, scaled(this.keyDirection, 2 * half)), right, up, forward);
     const projection = orthographic(half, 0.5 * half, 3.5 * half);
     this.lightHalf = half;
+    this.lightView = view;
     this.lightMatrix = product(projection, view);
     this.shadow.bind();
     gl.enable(gl.DEPTH_TEST);

@@ -246,7 +246,7 @@ void main() {
 const LIGHT_FRAGMENT = `${HEAD}${BUFFER_IN}
 in vec2 at;
 uniform sampler2D occlusion, shadowMap;
-uniform mat4 toLight;            // view space to the light's clip space
+uniform mat4 toLight, toLightTurn;   // view space to the light's clip space, and to its axes
 uniform vec3 keyDirection, fillDirection, up;   // in view space
 uniform vec3 keyColor, fillColor, skyColor, bounceColor;
 uniform vec3 skyTop, skyHorizon, skyBottom;
@@ -275,12 +275,16 @@ float lit(vec3 place, vec3 normal, vec2 pixel) {
   vec3 s = p.xyz * 0.5 + 0.5;
   if (any(lessThan(s, vec3(0.002))) || any(greaterThan(s, vec3(0.998)))) return 1.0;
   float turn = (grain(pixel) + seed) * 6.2831853;
+  // a slanted surface must not shadow itself: beside the place it lies deeper or less deep
+  vec3 facing = mat3(toLightTurn) * normal;
+  vec2 slope = facing.xy * 2.0 / (3.0 * max(facing.z, 0.2));
   float sum = 0.0;
   const int N = 9;
   for (int k = 0; k < N; k++) {
     float r = sqrt((float(k) + 0.5) / float(N)) * shadowSize, angle = turn + float(k) * 2.3999632;
-    float depth = texture(shadowMap, s.xy + vec2(cos(angle), sin(angle)) * r).r;
-    sum += step(s.z - 0.0012, depth);
+    vec2 aside = vec2(cos(angle), sin(angle)) * r;
+    float depth = texture(shadowMap, s.xy + aside).r;
+    sum += step(s.z + dot(slope, aside) - 0.0012, depth);
   }
   return sum / float(N);
 }
