@@ -16,6 +16,7 @@ mod table;
 mod theatre;
 mod threads;
 mod ticks;
+mod view;
 
 use clap::Parser;
 use std::process::ExitCode;
