@@ -156,6 +156,7 @@ fn body_infos(scene: &Scene, world: &World) -> Vec<BodyInfo> {
         method: body.method.clone(),
         material: scene.materials[body.material].name.clone(),
         n_particles,
+        surface: None,
     };
     scene.bodies.iter().zip(n_particles).map(info).collect()
 }

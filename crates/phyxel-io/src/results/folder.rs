@@ -3,7 +3,7 @@
 use super::atomic::{ASIDE, Aside, Durability, write_atomically};
 use super::{
     BundledScene, Checkpoint, CheckpointHeader, ContentDigest, LedgerTable, LedgerWriter, ParticleTable,
-    ResultError, RunInfo, ply, write_checkpoint,
+    ResultError, RunInfo, SurfaceTable, ply, write_checkpoint,
 };
 use phyxel::frame::Frame;
 use phyxel::world::World;
@@ -188,7 +188,42 @@ impl ResultFolder {
         write_atomically(&self.frame_path(number), &ply::encode(frame), Durability::Process)
     }
 
-    pub(super) fn write_run_info(&self, info: &RunInfo) -> Result<(), ResultError> {
+    /// Path of a body's surface in a frame.
+    pub fn surface_path(&self, body: &str, number: usize) -> PathBuf {
+        self.path.join(FRAMES).join(format!("{}{number:04}.ply", surface_prefix(body)))
+    }
+
+    /// Numbers of the frames in which a body has a surface, ascending.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn surface_numbers(&self, body: &str) -> Result<Vec<usize>, ResultError> {
+        numbered(&self.path.join(FRAMES), &surface_prefix(body), ".ply")
+    }
+
+    /// Reads a body's surface in a frame.
+    ///
+    /// # Errors
+    /// When it is not there or not whole.
+    pub fn read_surface(&self, body: &str, number: usize) -> Result<SurfaceTable, ResultError> {
+        let path = self.surface_path(body, number);
+        let bytes = fs::read(&path).map_err(|source| ResultError::io("read", &path, source))?;
+        SurfaceTable::decode(&bytes).map_err(|source| ResultError::Frame { path, source })
+    }
+
+    /// Writes a body's surface in a frame.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn write_surface(&self, body: &str, number: usize, table: &SurfaceTable) -> Result<(), ResultError> {
+        write_atomically(&self.surface_path(body, number), &table.encode(&[]), Durability::Process)
+    }
+
+    /// Renews what is known of the run.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn write_run_info(&self, info: &RunInfo) -> Result<(), ResultError> {
         write_atomically(&self.path.join(RUN_INFO), info.to_json().as_bytes(), Durability::Process)
     }
 
@@ -259,6 +294,11 @@ impl ResultFolder {
         for later in numbers.into_iter().filter(|&number| number > frame) {
             remove_file(&self.frame_path(later))?;
         }
+        for body in &info.bodies {
+            for later in self.surface_numbers(&body.name)?.into_iter().filter(|&number| number > frame) {
+                remove_file(&self.surface_path(&body.name, later))?;
+            }
+        }
         let path = self.path.join(LEDGER);
         let (writer, table) = LedgerWriter::cut_back(&path, frame + 1)?;
         let column = |name: &str| {
@@ -288,6 +328,10 @@ impl CheckpointPlace {
         file.write(|out| write_checkpoint(world, &header, out))?;
         Ok(file)
     }
+}
+
+fn surface_prefix(body: &str) -> String {
+    format!("surface_{body}_")
 }
 
 fn checkpoint_name(frame: usize) -> String {

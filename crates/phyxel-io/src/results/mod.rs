@@ -6,6 +6,7 @@
 //! DIR/meshes/DIGEST.EXT             the mesh files that the scene names
 //! DIR/ledger.csv                    one row of sums per frame
 //! DIR/frames/particles_0000.ply     what other programs read
+//! DIR/frames/surface_BODY_0000.ply  where a surface was asked for
 //! DIR/checkpoint/frame_0000.state   the engine's own state, to go on from
 //! ```
 //! A comparison ([`ComparisonFolder`]) is a folder of such folders.
@@ -23,6 +24,7 @@ mod meshes;
 pub mod ply;
 mod recorder;
 mod run_info;
+mod surface_file;
 
 pub use checkpoint::{Checkpoint, CheckpointError, CheckpointHeader, write_checkpoint};
 pub use comparison::ComparisonFolder;
@@ -34,6 +36,7 @@ pub use meshes::{BundledScene, MeshCopy, bundle_meshes};
 pub use ply::{ParticleColumn, ParticleTable, PlyError};
 pub use recorder::Recorder;
 pub use run_info::{BodyInfo, RunInfo, Status, Tally};
+pub use surface_file::{SurfaceKind, SurfaceTable};
 
 /// A file format that the program reads or writes, for lists and documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

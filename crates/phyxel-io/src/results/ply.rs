@@ -175,14 +175,8 @@ const END: &[u8] = b"end_header\n";
 /// # Errors
 /// When they are no frame, or not a whole one.
 pub fn decode(bytes: &[u8]) -> Result<ParticleTable, PlyError> {
-    if !bytes.starts_with(b"ply\n") {
-        return Err(PlyError::NotPly);
-    }
-    let end = bytes.windows(END.len()).position(|window| window == END);
-    let end = end.ok_or_else(|| PlyError::Header("it has no end".into()))?;
-    let text = std::str::from_utf8(&bytes[..end]).map_err(|_| PlyError::Header("it is not text".into()))?;
+    let (text, rows) = split_header(bytes)?;
     let header = parse_header(text)?;
-    let rows = &bytes[end + END.len()..];
     let n_rows = header.n_rows.ok_or(PlyError::Missing("vertex element"))?;
     let stride = 4 * header.properties.len();
     let expected =
@@ -193,14 +187,21 @@ pub fn decode(bytes: &[u8]) -> Result<ParticleTable, PlyError> {
     Rows { header: &header, bytes: &rows[..expected], stride }.table()
 }
 
-fn parse_header(text: &str) -> Result<Header, PlyError> {
-    let mut header = Header::default();
-    let mut lines = text.lines().skip(1);
-    if lines.next() != Some("format binary_little_endian 1.0") {
+/// The header's lines, without the last, and what follows them.
+pub(super) fn split_header(bytes: &[u8]) -> Result<(&str, &[u8]), PlyError> {
+    if !bytes.starts_with(b"ply\nformat binary_little_endian 1.0\n") {
         return Err(PlyError::NotPly);
     }
+    let end = bytes.windows(END.len()).position(|window| window == END);
+    let end = end.ok_or_else(|| PlyError::Header("it has no end".into()))?;
+    let text = std::str::from_utf8(&bytes[..end]).map_err(|_| PlyError::Header("it is not text".into()))?;
+    Ok((text, &bytes[end + END.len()..]))
+}
+
+fn parse_header(text: &str) -> Result<Header, PlyError> {
+    let mut header = Header::default();
     let bad = |line: &str| PlyError::Header(format!("cannot read \"{line}\""));
-    for line in lines {
+    for line in text.lines().skip(2) {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
             ["comment", "time", time, "s"] => header.time = time.parse().ok(),

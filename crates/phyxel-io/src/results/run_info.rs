@@ -1,6 +1,6 @@
 //! `run.json`: what is known of a run.
 
-use super::ContentDigest;
+use super::{ContentDigest, SurfaceKind};
 use serde_json::{Map, Value, json};
 
 /// How a run stands.
@@ -27,6 +27,8 @@ pub struct BodyInfo {
     pub material: String,
     /// Particles at the start.
     pub n_particles: usize,
+    /// Which surfaces of it are written, if any.
+    pub surface: Option<SurfaceKind>,
 }
 
 /// Where time and memory went, summed over the run and its continuations.
@@ -171,7 +173,13 @@ impl RunInfo {
 }
 
 fn body_to_json(body: &BodyInfo) -> Value {
-    json!({ "name": body.name, "method": body.method, "material": body.material, "particles": body.n_particles })
+    json!({
+        "name": body.name,
+        "method": body.method,
+        "material": body.material,
+        "particles": body.n_particles,
+        "surface": body.surface.map(SurfaceKind::key),
+    })
 }
 
 fn body_from_json(value: &Value) -> Option<BodyInfo> {
@@ -180,6 +188,7 @@ fn body_from_json(value: &Value) -> Option<BodyInfo> {
         method: text_of(&value["method"])?,
         material: text_of(&value["material"])?,
         n_particles: count(&value["particles"])?,
+        surface: value["surface"].as_str().and_then(SurfaceKind::of_key),
     })
 }
 
@@ -226,6 +235,7 @@ pub(super) mod tests {
                 method: "reference".into(),
                 material: "jelly".into(),
                 n_particles: 64,
+                surface: Some(SurfaceKind::Skin),
             }],
             columns: vec!["velocity".into()],
             frame_rate: 60.0,

@@ -83,6 +83,7 @@ fn info(frames: &[Frame]) -> RunInfo {
         method: "reference".into(),
         material: "jelly".into(),
         n_particles: 3,
+        surface: None,
     };
     RunInfo {
         version: "0.1.0".into(),
