@@ -1,0 +1,19 @@
+//! The page: the files of `viewer/` in one text that needs nothing else.
+
+/// Where the style goes.
+const STYLE_MARK: &str = "/* style */";
+/// Where the script goes.
+const SCRIPT_MARK: &str = "/* script */";
+/// Where an export puts its data.
+pub(crate) const DATA_MARK: &str = "<!-- data -->";
+
+const FRAME: &str = include_str!("../../../../viewer/index.html");
+const STYLE: &str = include_str!("../../../../viewer/style.css");
+/// One scope: later files use what earlier ones define.
+const SCRIPTS: &[&str] = &[include_str!("../../../../viewer/main.js")];
+
+/// The text of the page, the same for a server and for an export.
+pub fn page() -> String {
+    let style = FRAME.replacen(STYLE_MARK, STYLE, 1);
+    style.replacen(SCRIPT_MARK, &SCRIPTS.concat(), 1)
+}
