@@ -55,12 +55,8 @@ fn parse_host(text: &str) -> Result<IpAddr, String> {
 /// Runs the command.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     interrupt::listen_with("\nstopping; Ctrl-C again quits at once")?;
-    let place = Place {
-        host: args.host,
-        port: args.port,
-        token: args.token.clone(),
-        opens_browser: !args.no_open,
-    };
+    let place =
+        Place { host: args.host, port: args.port, token: args.token.clone(), opens_browser: !args.no_open };
     if args.source.is_dir() {
         if !args.set.is_empty() {
             let text = "--set changes a scene that is run; this is a folder with a finished one";

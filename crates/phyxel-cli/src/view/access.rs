@@ -69,7 +69,9 @@ impl Access {
     pub(super) fn check_origin(request: &Request) -> Result<(), Response> {
         let host = request.field("Host")?.unwrap_or_default();
         match request.field("Origin")? {
-            Some(origin) if !host.is_empty() && origin.eq_ignore_ascii_case(&format!("http://{host}")) => Ok(()),
+            Some(origin) if !host.is_empty() && origin.eq_ignore_ascii_case(&format!("http://{host}")) => {
+                Ok(())
+            }
             _ => Err(Response::text(403, "only the page of this server may connect")),
         }
     }

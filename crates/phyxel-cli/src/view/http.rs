@@ -253,7 +253,8 @@ mod tests {
 
     #[test]
     fn heads_are_taken_apart() {
-        let text = "GET /ws?a=1&token=xyz HTTP/1.1\r\nHost:  a:1 \r\nConnection: keep-alive, Upgrade\r\n\r\nrest";
+        let text =
+            "GET /ws?a=1&token=xyz HTTP/1.1\r\nHost:  a:1 \r\nConnection: keep-alive, Upgrade\r\n\r\nrest";
         let request = parsed(text).unwrap().unwrap();
         assert_eq!((request.method.as_str(), request.path.as_str()), ("GET", "/ws"));
         assert_eq!(request.field("host").unwrap(), Some("a:1"));

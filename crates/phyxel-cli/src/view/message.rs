@@ -176,7 +176,10 @@ mod tests {
                 live(Command::Set { body: "a".into(), key: "viscosity".into(), value: 2e5 }),
             ),
             (r#"{"type":"gravity","value":[1,2,3.5]}"#, live(Command::Gravity(to))),
-            (r#"{"type":"drag","row":7,"frame":3,"to":[1,2,3.5]}"#, live(Command::Grab { frame: 3, row: 7, to })),
+            (
+                r#"{"type":"drag","row":7,"frame":3,"to":[1,2,3.5]}"#,
+                live(Command::Grab { frame: 3, row: 7, to }),
+            ),
             (r#"{"type":"drag","to":[1,2,3.5]}"#, live(Command::Move { to })),
             (r#"{"type":"release"}"#, live(Command::Release)),
             (r#"{"type":"save"}"#, live(Command::Save)),

@@ -64,7 +64,8 @@ impl Conversation for ReplayConversation<'_> {
                 replay.particle(frame, row).map(|particle| page.text(&particle))
             }
             Request::Next { .. } | Request::Live(_) => {
-                return page.error("this is a recorded run; live runs are started with phyxel view SCENE.toml");
+                return page
+                    .error("this is a recorded run; live runs are started with phyxel view SCENE.toml");
             }
         };
         answered.unwrap_or_else(|error| page.error(&error.to_string()))

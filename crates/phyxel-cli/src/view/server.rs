@@ -203,7 +203,8 @@ mod tests {
     #[test]
     fn keys_are_sixteen_bytes() {
         assert!(is_key("dGhlIHNhbXBsZSBub25jZQ=="));
-        for bad in ["", "dGhlIHNhbXBsZSBub25jZQ=", "dGhlIHNhbXBsZSBub25jZ===", "dGhlIHNhbXBsZSBub25j\u{e9}=="] {
+        for bad in ["", "dGhlIHNhbXBsZSBub25jZQ=", "dGhlIHNhbXBsZSBub25jZ===", "dGhlIHNhbXBsZSBub25j\u{e9}=="]
+        {
             assert!(!is_key(bad), "{bad}");
         }
     }
@@ -211,7 +212,8 @@ mod tests {
     #[test]
     fn style_and_script_of_the_page_get_the_nonce() {
         let page = with_nonce("<style>a</style><script type=\"module\">b = '<script>'</script>", "N");
-        let expected = "<style nonce=\"N\">a</style><script nonce=\"N\" type=\"module\">b = '<script>'</script>";
+        let expected =
+            "<style nonce=\"N\">a</style><script nonce=\"N\" type=\"module\">b = '<script>'</script>";
         assert_eq!(page, expected);
     }
 }
