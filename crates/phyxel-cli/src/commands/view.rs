@@ -64,5 +64,5 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         }
         return view::replay(&args.source, &place);
     }
-    Err(Failure::Usage("live runs come next".into()))
+    view::live(&args.source, &args.set, args.threads, &place)
 }

@@ -6,6 +6,7 @@
 mod access;
 mod browser;
 mod http;
+mod live;
 mod message;
 mod replay;
 mod server;
@@ -13,9 +14,11 @@ mod socket;
 
 pub(crate) use access::parse_token;
 
-use crate::failure::Failure;
-use crate::interrupt;
+use crate::failure::{Failure, warn};
+use crate::scene_source::SceneText;
+use crate::{interrupt, threads};
 use access::Access;
+use live::LiveSource;
 use phyxel_io::viewer;
 use replay::ReplaySource;
 use server::Server;
@@ -46,6 +49,20 @@ pub(crate) struct Place {
 pub(crate) fn replay(folder: &Path, place: &Place) -> Result<(), Failure> {
     let source = ReplaySource::open(folder.to_owned())?;
     serve(place, &format!("replaying {}", folder.display()), Arc::new(source))
+}
+
+/// Runs a scene live until Ctrl-C.
+pub(crate) fn live(
+    scene: &Path,
+    overrides: &[(String, String)],
+    n_threads: Option<usize>,
+    place: &Place,
+) -> Result<(), Failure> {
+    let text = SceneText::read(scene, overrides)?;
+    let source = threads::with_threads(n_threads, || text.build())?;
+    source.world.warnings().iter().for_each(|doubt| warn(doubt));
+    let what = format!("running {} live while a page is open", scene.display());
+    serve(place, &what, Arc::new(LiveSource::start(text, source, n_threads)?))
 }
 
 fn serve(place: &Place, what: &str, source: Arc<dyn Source>) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! `phyxel view` by clients of its own: HTTP and WebSockets from outside, the built program inside.
 
 mod access;
+mod living;
 mod replaying;
 
 use crate::support::Workplace;
