@@ -1,5 +1,6 @@
 //! `phyxel view` by clients of its own: HTTP and WebSockets from outside, the built program inside.
 
+mod abuse;
 mod access;
 mod living;
 mod replaying;
