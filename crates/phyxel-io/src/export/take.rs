@@ -3,6 +3,7 @@
 use super::{ExportError, FrameRange};
 use crate::results::{ParticleColumn, ParticleTable, ResultError, ResultFolder, RunInfo};
 use std::ops::RangeInclusive;
+use std::path::Path;
 
 /// The column that motion blur is made of.
 const VELOCITY: &str = "velocity";
@@ -55,6 +56,11 @@ impl<'a> Take<'a> {
         let info = folder.run_info()?;
         let columns = heads(&folder.read_frame(begin)?.columns);
         Ok(Self { folder, info, numbers: begin..=end, columns })
+    }
+
+    /// Where the result is.
+    pub(super) fn folder_path(&self) -> &Path {
+        self.folder.path()
     }
 
     /// What is known of the run.

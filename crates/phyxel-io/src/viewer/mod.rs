@@ -18,3 +18,6 @@ pub use page::page;
 pub use particle::particle_of_frame;
 pub use replay::Replay;
 pub use scenery::Scenery;
+
+pub(crate) use packet::SharedArrays;
+pub(crate) use page::page_around_data;

@@ -3,7 +3,9 @@
 //! ```text
 //! "PHXF"  u32 length of the header, a multiple of 4  header (padded with spaces)  arrays, each at a multiple of 4
 //! ```
-//! Numbers are little-endian. The header says what stands where; offsets count from its end.
+//! Numbers are little-endian. The header says what stands where; offsets count from its end. In a compact packet, for files
+//! that are to be small, floats are 16-bit shares of their range (`low`, `high`), and what is the same in many moments stands
+//! aside, once, and is named by its number (`shared`).
 
 use crate::results::{ParticleTable, SurfaceTable};
 use phyxel::frame::Frame;
@@ -27,6 +29,8 @@ pub struct Moment<'a> {
     pub radius: &'a [f32],
     /// Index of the body.
     pub body: &'a [u32],
+    /// Stable ids; only compact packets have them, for there nobody can be asked later.
+    pub id: &'a [u32],
     /// What the page asked for.
     pub columns: Vec<MomentColumn<'a>>,
     /// Of the bodies that have one.
@@ -73,6 +77,7 @@ impl<'a> Moment<'a> {
             position: &frame.position,
             radius: &frame.radius,
             body: &frame.body,
+            id: &frame.id,
             columns: all.filter(|column| columns.iter().any(|name| name == column.name)).collect(),
             ..Self::default()
         }
@@ -89,6 +94,7 @@ impl<'a> Moment<'a> {
             position: &table.position,
             radius: &table.radius,
             body: &table.body,
+            id: &table.id,
             columns: all.collect(),
             ..Self::default()
         }
@@ -96,18 +102,30 @@ impl<'a> Moment<'a> {
 
     /// The bytes that are sent.
     pub fn encode(&self) -> Vec<u8> {
-        let mut arrays = Arrays::default();
+        self.encode_with(Arrays::default())
+    }
+
+    /// The same in about a third of the room; arrays that are as before go to `shared`.
+    pub(crate) fn encode_compact(&self, shared: &mut SharedArrays) -> Vec<u8> {
+        self.encode_with(Arrays { shared: Some(shared), ..Arrays::default() })
+    }
+
+    fn encode_with(&self, mut arrays: Arrays<'_>) -> Vec<u8> {
         let mut list = vec![
-            arrays.floats("position", 3, self.position.as_flattened()),
-            arrays.floats("radius", 1, self.radius),
+            arrays.floats("position", 3, self.position.as_flattened()).into(),
+            arrays.floats("radius", 1, self.radius).into(),
             arrays.bodies(self.body),
         ];
         list.extend(self.columns.iter().map(|column| arrays.column(column)));
+        if arrays.shared.is_some() {
+            list.push(arrays.steady("id", "id", self.id));
+        }
         let surfaces: Vec<Value> = self.surfaces.iter().map(|surface| arrays.surface(surface)).collect();
         let mut header = json!({
             "frame": self.frame,
             "time": self.time,
             "particles": self.position.len(),
+            "bounds": bounds(self.position),
             "arrays": list,
             "surfaces": surfaces,
             "obstacles": self.obstacles,
@@ -132,7 +150,7 @@ impl<'a> MomentSurface<'a> {
 }
 
 /// Magic, length, header and arrays in one piece.
-pub(crate) fn framed(header: &Value, arrays: &[u8]) -> Vec<u8> {
+fn framed(header: &Value, arrays: &[u8]) -> Vec<u8> {
     let mut text = header.to_string();
     while text.len() % ALIGNMENT != 0 {
         text.push(' ');
@@ -146,42 +164,90 @@ pub(crate) fn framed(header: &Value, arrays: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The arrays of a packet, one after the other.
-#[derive(Default)]
-pub(crate) struct Arrays {
-    pub(crate) bytes: Vec<u8>,
+/// Arrays that are the same in many moments, each once.
+#[derive(Debug, Default)]
+pub(crate) struct SharedArrays {
+    /// Bytes by number, until they are taken.
+    pub(crate) fresh: Vec<(usize, Vec<u8>)>,
+    n_arrays: usize,
+    /// What each kind of array was last.
+    last: Vec<(String, usize, Vec<u32>)>,
 }
 
-impl Arrays {
+impl SharedArrays {
+    /// The number of an array, a new one if it is not as before.
+    fn number(&mut self, key: &str, values: &[u32]) -> usize {
+        if let Some((_, number, _)) = self.last.iter().find(|(known, _, last)| known == key && last == values)
+        {
+            return *number;
+        }
+        let number = self.n_arrays;
+        self.n_arrays += 1;
+        self.fresh.push((number, values.iter().flat_map(|value| value.to_le_bytes()).collect()));
+        self.last.retain(|(known, _, _)| known != key);
+        self.last.push((key.to_owned(), number, values.to_vec()));
+        number
+    }
+}
+
+/// The arrays of a packet, one after the other.
+#[derive(Default)]
+struct Arrays<'a> {
+    bytes: Vec<u8>,
+    /// If the packet is to be compact.
+    shared: Option<&'a mut SharedArrays>,
+}
+
+type Entry = Map<String, Value>;
+
+impl Arrays<'_> {
     /// Appends an array and says what stands where.
-    pub(crate) fn add<const N: usize>(
+    fn add<const N: usize>(
         &mut self,
         name: &str,
         kind: &str,
         n_components: usize,
         values: impl ExactSizeIterator<Item = [u8; N]>,
-    ) -> Map<String, Value> {
+    ) -> Entry {
         let (offset, n_values) = (self.bytes.len(), values.len());
         self.bytes.resize(offset + (n_values * N).next_multiple_of(ALIGNMENT), 0);
         for (place, value) in self.bytes[offset..].chunks_exact_mut(N).zip(values) {
             place.copy_from_slice(&value);
         }
-        let entry = json!({
-            "name": name,
-            "type": kind,
-            "components": n_components,
-            "length": n_values / n_components.max(1),
-            "offset": offset,
-        });
-        entry.as_object().cloned().unwrap_or_default()
+        let mut entry = entry(name, kind, n_components, n_values / n_components.max(1));
+        entry.insert("offset".into(), offset.into());
+        entry
     }
 
-    fn floats(&mut self, name: &str, n_components: usize, values: &[f32]) -> Value {
-        self.add(name, "f32", n_components, values.iter().map(|value| value.to_le_bytes())).into()
+    fn floats(&mut self, name: &str, n_components: usize, values: &[f32]) -> Entry {
+        if self.shared.is_some() && values.iter().all(|value| value.is_finite()) {
+            return self.shares(name, n_components, values);
+        }
+        self.add(name, "f32", n_components, values.iter().map(|value| value.to_le_bytes()))
+    }
+
+    /// Floats as 16-bit shares of the range of each component.
+    fn shares(&mut self, name: &str, n_components: usize, values: &[f32]) -> Entry {
+        let of_component = |k: usize| values.iter().skip(k).step_by(n_components).copied();
+        let low: Vec<f32> =
+            (0..n_components).map(|k| of_component(k).fold(f32::INFINITY, f32::min)).collect();
+        let high: Vec<f32> =
+            (0..n_components).map(|k| of_component(k).fold(f32::NEG_INFINITY, f32::max)).collect();
+        let share = |(place, value): (usize, &f32)| {
+            let (low, high) = (f64::from(low[place % n_components]), f64::from(high[place % n_components]));
+            let share = if high > low { (f64::from(*value) - low) / (high - low) } else { 0.0 };
+            ((share * f64::from(u16::MAX)).round() as u16).to_le_bytes()
+        };
+        let mut entry = self.add(name, "u16", n_components, values.iter().enumerate().map(share));
+        let finite = |ends: &[f32]| ends.iter().map(|end| if end.is_finite() { *end } else { 0.0 }).collect();
+        let [low, high]: [Vec<f32>; 2] = [finite(&low), finite(&high)];
+        entry.insert("low".into(), json!(low));
+        entry.insert("high".into(), json!(high));
+        entry
     }
 
     /// Bodies in a byte each, or two where there are many.
-    pub(crate) fn bodies(&mut self, bodies: &[u32]) -> Value {
+    fn bodies(&mut self, bodies: &[u32]) -> Value {
         let values = bodies.iter();
         if bodies.iter().all(|&body| body <= u32::from(u8::MAX)) {
             self.add("body", "u8", 1, values.map(|&body| [body as u8])).into()
@@ -193,22 +259,52 @@ impl Arrays {
 
     fn column(&mut self, column: &MomentColumn<'_>) -> Value {
         let scalars = column.scalars();
-        let mut entry = self.add("column", "f32", 1, scalars.iter().map(|value| value.to_le_bytes()));
+        let mut entry = self.floats("column", 1, &scalars);
         entry.insert("column".into(), column.name.into());
-        let (whole, bulk) = (whole_range(&scalars), bulk_range(&scalars));
-        entry.insert("range".into(), json!(whole));
-        entry.insert("bulk".into(), json!(bulk));
+        entry.insert("range".into(), json!(whole_range(&scalars)));
+        entry.insert("bulk".into(), json!(bulk_range(&scalars)));
         entry.into()
     }
 
+    /// Whole numbers that seldom change; `key` tells apart what is compared with what.
+    fn steady(&mut self, name: &str, key: &str, values: &[u32]) -> Value {
+        match &mut self.shared {
+            Some(shared) => {
+                let mut entry = entry(name, "u32", 1, values.len());
+                entry.insert("shared".into(), shared.number(key, values).into());
+                entry.into()
+            }
+            None => self.add(name, "u32", 1, values.iter().map(|value| value.to_le_bytes())).into(),
+        }
+    }
+
     fn surface(&mut self, surface: &MomentSurface<'_>) -> Value {
-        let list = [
-            self.floats("position", 3, surface.position.as_flattened()),
-            self.floats("normal", 3, surface.normal.as_flattened()),
-            self.add("index", "u32", 1, surface.index.iter().map(|corner| corner.to_le_bytes())).into(),
+        let list: [Value; 3] = [
+            self.floats("position", 3, surface.position.as_flattened()).into(),
+            self.floats("normal", 3, surface.normal.as_flattened()).into(),
+            self.steady("index", &format!("index {}", surface.body), &surface.index),
         ];
         json!({ "body": surface.body, "arrays": list })
     }
+}
+
+fn entry(name: &str, kind: &str, n_components: usize, length: usize) -> Entry {
+    let mut entry = Entry::new();
+    entry.insert("name".into(), name.into());
+    entry.insert("type".into(), kind.into());
+    entry.insert("components".into(), n_components.into());
+    entry.insert("length".into(), length.into());
+    entry
+}
+
+/// Lowest and highest coordinates; none if there are no particles or one has no place.
+fn bounds(positions: &[[f32; 3]]) -> Option<[[f32; 3]; 2]> {
+    let (first, rest) = positions.split_first()?;
+    let [low, high] = rest.iter().fold([*first; 2], |[low, high], x| {
+        let axes = [0, 1, 2];
+        [axes.map(|axis| low[axis].min(x[axis])), axes.map(|axis| high[axis].max(x[axis]))]
+    });
+    low.iter().chain(&high).all(|x| x.is_finite()).then_some([low, high])
 }
 
 impl<'a> MomentColumn<'a> {

@@ -5,7 +5,7 @@ const STYLE_MARK: &str = "/* style */";
 /// Where the script goes.
 const SCRIPT_MARK: &str = "/* script */";
 /// Where an export puts its data.
-pub(crate) const DATA_MARK: &str = "<!-- data -->";
+const DATA_MARK: &str = "<!-- data -->";
 
 const FRAME: &str = include_str!("../../../../viewer/index.html");
 const STYLE: &str = include_str!("../../../../viewer/style.css");
@@ -16,4 +16,11 @@ const SCRIPTS: &[&str] = &[include_str!("../../../../viewer/main.js")];
 pub fn page() -> String {
     let style = FRAME.replacen(STYLE_MARK, STYLE, 1);
     style.replacen(SCRIPT_MARK, &SCRIPTS.concat(), 1)
+}
+
+/// The page in two parts, before and after the data that an export puts into it.
+pub(crate) fn page_around_data() -> (String, String) {
+    let page = page();
+    let (before, after) = page.split_once(DATA_MARK).unwrap_or((&page, ""));
+    (before.to_owned(), after.to_owned())
 }

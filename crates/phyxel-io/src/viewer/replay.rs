@@ -1,6 +1,6 @@
 //! A result folder as the page plays it, also while it grows.
 
-use super::packet::{Moment, MomentSurface, bulk_range};
+use super::packet::{Moment, MomentSurface, SharedArrays, bulk_range};
 use super::particle::particle_of_table;
 use super::{Scenery, ViewerError, ledger};
 use crate::results::{ParticleTable, ResultFolder, RunInfo, SurfaceKind, SurfaceTable};
@@ -48,7 +48,16 @@ impl Replay {
     pub fn open(path: &Path) -> Result<Self, ViewerError> {
         let folder = ResultFolder::open(path)?;
         let numbers = folder.frame_numbers()?;
-        let Some(&first) = numbers.first() else { return Err(ViewerError::NoFrames(path.to_owned())) };
+        let mut replay = Self::of_frames(folder, numbers)?;
+        replay.sample_ranges()?;
+        Ok(replay)
+    }
+
+    /// Some frames of a result folder.
+    pub(crate) fn of_frames(folder: ResultFolder, numbers: Vec<usize>) -> Result<Self, ViewerError> {
+        let Some(&first) = numbers.first() else {
+            return Err(ViewerError::NoFrames(folder.path().to_owned()));
+        };
         let run = folder.run_info()?;
         let table = folder.read_frame(first)?;
         let bounds = bounds(&table);
@@ -67,13 +76,12 @@ impl Replay {
         let n_ledger_rows = folder.ledger().map_or(0, |ledger| ledger.rows.len());
         let mut replay =
             Self { folder, run, body_names, numbers, columns, bounds, scenery, notes, n_ledger_rows };
-        replay.sample_ranges(table)?;
+        replay.widen_ranges(&table);
         Ok(replay)
     }
 
     /// Looks at some frames for the range of each column.
-    fn sample_ranges(&mut self, first: ParticleTable) -> Result<(), ViewerError> {
-        self.widen_ranges(&first);
+    fn sample_ranges(&mut self) -> Result<(), ViewerError> {
         let size =
             std::fs::metadata(self.folder.frame_path(self.numbers[0])).map_or(u64::MAX, |file| file.len());
         let last = self.numbers.len() - 1;
@@ -108,11 +116,12 @@ impl Replay {
     /// # Errors
     /// When the ledger cannot be read.
     pub fn info(&self) -> Result<Value, ViewerError> {
-        let ledger = self.folder.ledger()?;
-        Ok(self.info_with_ledger(ledger::table_json(&ledger)))
-    }
-
-    fn info_with_ledger(&self, ledger: Value) -> Value {
+        let mut ledger = self.folder.ledger()?;
+        // row k is of frame k
+        let (first, last) = (self.numbers[0], self.numbers[self.numbers.len() - 1]);
+        ledger.rows.truncate(last + 1);
+        ledger.rows.drain(..first.min(ledger.rows.len()));
+        let ledger = ledger::table_json(&ledger);
         let body = |body: &crate::results::BodyInfo| {
             json!({
                 "name": body.name,
@@ -130,7 +139,7 @@ impl Replay {
                 "range": column.range,
             })
         };
-        json!({
+        Ok(json!({
             "type": "info",
             "mode": "replay",
             "title": self.run.title,
@@ -144,7 +153,7 @@ impl Replay {
             "obstacles": self.scenery.info(),
             "ledger": ledger,
             "notes": self.notes,
-        })
+        }))
     }
 
     /// A frame as the page takes it, with the named columns.
@@ -161,11 +170,33 @@ impl Replay {
         let is_wanted = |name: &str| columns.iter().any(|wanted| wanted == name);
         let table = self.folder.read_frame_columns(number, &is_wanted)?;
         let surfaces = self.surfaces(number)?;
-        let mut moment = Moment::of_table(index, &table);
+        Ok(self.moment(index, &table, &surfaces).encode())
+    }
+
+    /// A frame for a file: all columns, in little room. The ranges of colours come to be those of all frames asked for.
+    pub(crate) fn compact_packet(
+        &mut self,
+        index: usize,
+        shared: &mut SharedArrays,
+    ) -> Result<Vec<u8>, ViewerError> {
+        let number = self.number(index)?;
+        let table = self.folder.read_frame(number)?;
+        self.widen_ranges(&table);
+        let surfaces = self.surfaces(number)?;
+        Ok(self.moment(index, &table, &surfaces).encode_compact(shared))
+    }
+
+    fn moment<'a>(
+        &self,
+        index: usize,
+        table: &'a ParticleTable,
+        surfaces: &'a [(usize, SurfaceTable)],
+    ) -> Moment<'a> {
+        let mut moment = Moment::of_table(index, table);
         moment.surfaces =
             surfaces.iter().map(|(body, table)| MomentSurface::of_table(*body, table)).collect();
         moment.obstacles = self.scenery.poses(table.time);
-        Ok(moment.encode())
+        moment
     }
 
     /// The surfaces of a frame with the index of each one's body. Bodies whose surface is not written yet are left out.
