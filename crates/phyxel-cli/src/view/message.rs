@@ -74,6 +74,24 @@ pub(super) enum Command {
 }
 
 impl Request {
+    /// Its type, as in the message.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::Frame { .. } => "frame",
+            Self::Next { .. } => "next",
+            Self::Particle { .. } => "particle",
+            Self::Live(Command::Play) => "play",
+            Self::Live(Command::Pause) => "pause",
+            Self::Live(Command::Step) => "step",
+            Self::Live(Command::Reset) => "reset",
+            Self::Live(Command::Set { .. }) => "set",
+            Self::Live(Command::Gravity(_)) => "gravity",
+            Self::Live(Command::Grab { .. } | Command::Move { .. }) => "drag",
+            Self::Live(Command::Release) => "release",
+            Self::Live(Command::Save) => "save",
+        }
+    }
+
     /// Reads a message.
     ///
     /// # Errors
@@ -185,6 +203,7 @@ mod tests {
             (r#"{"type":"save"}"#, live(Command::Save)),
         ] {
             assert_eq!(Request::parse(text), request, "{text}");
+            assert!(text.contains(&format!("\"type\":\"{}\"", request.unwrap().kind())), "{text}");
         }
     }
 

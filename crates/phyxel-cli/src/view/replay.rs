@@ -56,6 +56,7 @@ impl Conversation for ReplayConversation<'_> {
 
     fn answer(&mut self, request: Request, page: &mut Outbox) -> Result<(), Gone> {
         let Some(replay) = &self.replay else { return Err(Gone) };
+        let kind = request.kind();
         let answered = match request {
             Request::Frame { index, columns } => {
                 replay.packet(index, &columns).map(|packet| page.packet(packet))
@@ -64,11 +65,13 @@ impl Conversation for ReplayConversation<'_> {
                 replay.particle(frame, row).map(|particle| page.text(&particle))
             }
             Request::Next { .. } | Request::Live(_) => {
-                return page
-                    .error("this is a recorded run; live runs are started with phyxel view SCENE.toml");
+                return page.refuse(
+                    kind,
+                    "this is a recorded run; live runs are started with phyxel view SCENE.toml",
+                );
             }
         };
-        answered.unwrap_or_else(|error| page.error(&error.to_string()))
+        answered.unwrap_or_else(|error| page.refuse(kind, &error.to_string()))
     }
 
     fn news(&mut self, page: &mut Outbox) -> Result<(), Gone> {

@@ -84,9 +84,14 @@ impl Outbox {
         self.send(Message::Binary(Bytes::from(bytes)))
     }
 
-    /// Sends what went wrong.
+    /// Sends what went wrong, in answer to nothing that is waited for.
     pub(super) fn error(&mut self, message: &str) -> Result<(), Gone> {
         self.text(&json!({ "type": "error", "message": message }))
+    }
+
+    /// Sends what went wrong in place of the answer to a question of that type.
+    pub(super) fn refuse(&mut self, to: &str, message: &str) -> Result<(), Gone> {
+        self.text(&json!({ "type": "error", "to": to, "message": message }))
     }
 
     fn send(&mut self, message: Message) -> Result<(), Gone> {

@@ -39,6 +39,9 @@ impl Snapshot {
     }
 }
 
+/// What the run says to a question, or why it cannot.
+pub(super) type Answer = Result<Value, String>;
+
 /// What a page wants of the run.
 #[derive(Debug)]
 pub(super) enum Wish {
@@ -51,12 +54,12 @@ pub(super) enum Wish {
         /// Row in it.
         row: usize,
         /// Where the answer goes.
-        reply: SyncSender<Value>,
+        reply: SyncSender<Answer>,
     },
     /// Asks for the run as a scene.
     Save {
         /// Where the answer goes.
-        reply: SyncSender<Value>,
+        reply: SyncSender<Answer>,
     },
     /// A snapshot with the columns that are wanted now.
     Refresh,

@@ -8,14 +8,14 @@ use super::message::{Command, Request};
 use super::socket::{Bell, Conversation, Gone, Outbox, Source};
 use crate::failure::Failure;
 use crate::scene_source::{SceneSource, SceneText};
-use hub::{Hub, PageId, Snapshot, Wish};
+use hub::{Answer, Hub, PageId, Snapshot, Wish};
 use phyxel::world::World;
 use phyxel_io::viewer::{Moment, Scenery, ledger_columns};
 use serde_json::{Value, json};
 use simulation::Simulation;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Duration;
 
 /// Requests for moments that a page may have under way.
@@ -161,16 +161,17 @@ impl Conversation for LiveConversation<'_> {
     }
 
     fn answer(&mut self, request: Request, page: &mut Outbox) -> Result<(), Gone> {
+        let kind = request.kind();
         let ordered = match request {
             Request::Frame { .. } => Err("this run is live and keeps no frames: ask for \"next\"".into()),
             Request::Next { columns } => self.expect(columns),
             Request::Particle { frame, row } => {
-                return self.ask(|reply| Wish::Particle { frame, row, reply }, page);
+                return self.ask(kind, |reply| Wish::Particle { frame, row, reply }, page);
             }
-            Request::Live(Command::Save) => return self.ask(|reply| Wish::Save { reply }, page),
+            Request::Live(Command::Save) => return self.ask(kind, |reply| Wish::Save { reply }, page),
             Request::Live(command) => self.source.hub.order(self.page, Wish::Command(command)),
         };
-        ordered.or_else(|problem| page.error(&problem))
+        ordered.or_else(|problem| page.refuse(kind, &problem))
     }
 
     fn news(&mut self, page: &mut Outbox) -> Result<(), Gone> {
@@ -225,16 +226,18 @@ impl LiveConversation<'_> {
     /// Asks the run something and waits for the answer: what a page asks next comes after it.
     fn ask(
         &self,
-        wish: impl FnOnce(std::sync::mpsc::SyncSender<Value>) -> Wish,
+        kind: &str,
+        wish: impl FnOnce(SyncSender<Answer>) -> Wish,
         page: &mut Outbox,
     ) -> Result<(), Gone> {
         let (reply, answer) = sync_channel(1);
         if let Err(problem) = self.source.hub.order(self.page, wish(reply)) {
-            return page.error(&problem);
+            return page.refuse(kind, &problem);
         }
         match answer.recv_timeout(REPLY_TIME) {
-            Ok(answer) => page.text(&answer),
-            Err(_) => page.error("the run does not answer: its frames take very long"),
+            Ok(Ok(answer)) => page.text(&answer),
+            Ok(Err(problem)) => page.refuse(kind, &problem),
+            Err(_) => page.refuse(kind, "the run does not answer: its frames take very long"),
         }
     }
 }

@@ -67,6 +67,20 @@ impl Key {
         }
     }
 
+    /// Whether it has more than one value over the body.
+    fn varies(self, material: &Material) -> bool {
+        let plasticity = material.plasticity.as_ref();
+        let varying = match self {
+            Self::YoungsModulus => Some(&material.youngs_modulus),
+            Self::PoissonRatio => Some(&material.poisson_ratio),
+            Self::Viscosity => Some(&material.viscosity),
+            Self::Plasticity => None,
+            Self::YieldStress => plasticity.map(|plasticity| &plasticity.yield_stress),
+            Self::FlowRate => plasticity.map(|plasticity| &plasticity.flow_rate),
+        };
+        varying.is_some_and(|varying| !is_uniform(varying))
+    }
+
     /// What the slider's range is about if there is no number, or if it is 0.
     fn natural(self, material: &Material) -> f64 {
         let modulus = middle(&material.youngs_modulus);
@@ -141,13 +155,15 @@ impl Panel {
     pub(super) fn to_json(&self, world: &World) -> Value {
         let entry = |slider: &Slider| {
             let [key, label, unit, scale] = slider.key.words();
-            let value = world.material(&slider.body).and_then(|material| slider.key.value(material));
+            let material = world.material(&slider.body);
+            let varies = material.is_some_and(|material| slider.key.varies(material));
+            let value = material.and_then(|material| slider.key.value(material)).unwrap_or(slider.last);
             json!({
                 "body": slider.body,
                 "key": key,
                 "label": label,
                 "unit": unit,
-                "value": value.unwrap_or(slider.last),
+                "value": if varies { Value::Null } else { value.into() },
                 "low": slider.low,
                 "high": slider.high,
                 "scale": scale,

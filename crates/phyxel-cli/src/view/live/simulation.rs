@@ -122,8 +122,7 @@ impl Simulation {
                     Err(problem) => hub.complain(page, problem),
                 },
                 Wish::Particle { frame, row, reply } => {
-                    let answer = self.particle(frame, row);
-                    let _ = reply.try_send(answer.unwrap_or_else(|problem| error_message(&problem)));
+                    let _ = reply.try_send(self.particle(frame, row));
                 }
                 Wish::Save { reply } => {
                     let _ = reply.try_send(self.save());
@@ -298,14 +297,11 @@ impl Simulation {
     }
 
     /// The run so far as a scene.
-    fn save(&self) -> Value {
+    fn save(&self) -> Result<Value, String> {
         let end = self.frame as f64 / self.frame_rate;
-        match with_events(self.text.text(), self.text.name(), self.world.past_events(), end) {
-            Ok(text) => {
-                json!({ "type": "scene", "name": format!("{}-live.toml", self.text.stem()), "text": text })
-            }
-            Err(error) => error_message(&format!("the run cannot be saved: {error}")),
-        }
+        let text = with_events(self.text.text(), self.text.name(), self.world.past_events(), end);
+        let text = text.map_err(|error| format!("the run cannot be saved: {error}"))?;
+        Ok(json!({ "type": "scene", "name": format!("{}-live.toml", self.text.stem()), "text": text }))
     }
 
     fn state(&self) -> Value {
@@ -320,10 +316,6 @@ impl Simulation {
             "error": self.error,
         })
     }
-}
-
-fn error_message(problem: &str) -> Value {
-    json!({ "type": "error", "message": problem })
 }
 
 /// For the caller that starts the thread.

@@ -246,6 +246,32 @@ fn a_run_that_fails_says_so_and_can_be_reset() {
     socket.wait_for_frame(2);
 }
 
+/// Numbers that no page sends tear the matter apart, not the server.
+#[test]
+fn absurd_numbers_end_a_run_at_the_most() {
+    let place = Workplace::new(BLOCK);
+    let viewer = Viewer::start(&place, &["scene.toml"]);
+    let (mut socket, _) = viewer.socket();
+    let far = json!([1e300, -1e300, 1e300]);
+    for message in [
+        json!({ "type": "drag", "frame": 0, "row": 0, "to": far }),
+        json!({ "type": "gravity", "value": far }),
+    ] {
+        socket.order(&json!({ "type": "reset" }), |state| state["frame"] == 0);
+        socket.order(&json!({ "type": "play" }), |state| state["running"] == true);
+        socket.ask(&message);
+        let mut state = socket.text_of_type("state");
+        for _ in 0..2 {
+            if state["error"].is_null() {
+                state = socket.text_of_type("state");
+            }
+        }
+    }
+    socket.order(&json!({ "type": "reset" }), |state| state["frame"] == 0 && state["error"].is_null());
+    socket.order(&json!({ "type": "play" }), |state| state["running"] == true);
+    socket.wait_for_frame(3);
+}
+
 #[test]
 fn nobody_watches_nothing_is_computed() {
     let place = Workplace::new(BLOCK);

@@ -50,7 +50,9 @@ fn what_is_not_there_is_an_error_and_no_end() {
         json!(["frame"]),
     ] {
         socket.ask(&question);
-        assert_eq!(socket.text()["type"], "error", "{question}");
+        let answer = socket.text();
+        assert_eq!(answer["type"], "error", "{question}");
+        assert_eq!(answer.get("to"), question.get("type"), "{question}");
     }
     socket.ask_frame(2, &[]);
     assert_eq!(socket.packet().header["frame"], 2);
