@@ -62,6 +62,12 @@ enum Event {
 pub(super) struct Bell(SyncSender<Event>);
 
 impl Bell {
+    /// A bell that nobody hears.
+    #[cfg(test)]
+    pub(super) fn unheard() -> Self {
+        Self(sync_channel(1).0)
+    }
+
     /// Rings; never waits. A conversation whose queue is full looks for news anyway.
     pub(super) fn ring(&self) {
         let _ = self.0.try_send(Event::Rung);

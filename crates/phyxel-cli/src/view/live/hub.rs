@@ -292,3 +292,67 @@ impl Hub {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn snapshot(index: usize) -> Snapshot {
+        let ledger = Arc::new(json!([index]));
+        Snapshot { sequence: index as u64 + 1, index, frame: Frame::default(), ledger }
+    }
+
+    fn set(key: &str, value: f64) -> Wish {
+        Wish::Command(Command::Set { body: "a".into(), key: key.into(), value })
+    }
+
+    #[test]
+    fn only_the_last_place_of_a_hand_or_slider_waits() {
+        let hub = Hub::new(snapshot(0), Value::Null);
+        let (one, two) = (hub.join(Bell::unheard()), hub.join(Bell::unheard()));
+        for k in 0..1000 {
+            hub.order(one, Wish::Command(Command::Move { to: [f64::from(k); 3] })).unwrap();
+        }
+        hub.order(two, Wish::Command(Command::Move { to: [0.0; 3] })).unwrap();
+        for value in [1.0, 2.0, 3.0] {
+            hub.order(one, set("viscosity", value)).unwrap();
+        }
+        hub.order(one, set("youngs_modulus", 4.0)).unwrap();
+        let orders = hub.wait(None);
+        assert_eq!(orders.len(), 4);
+        let last = |wish: &Wish| matches!(wish, Wish::Command(Command::Move { to }) if to[0] == 999.0);
+        assert!(last(&orders[0].wish) && orders[1].page == two);
+        assert!(matches!(&orders[2].wish, Wish::Command(Command::Set { value, .. }) if *value == 3.0));
+    }
+
+    #[test]
+    fn orders_and_problems_are_bounded_but_a_farewell_always_arrives() {
+        let hub = Hub::new(snapshot(0), Value::Null);
+        let page = hub.join(Bell::unheard());
+        let n_taken = (0..1000).filter(|_| hub.order(page, Wish::Command(Command::Step)).is_ok()).count();
+        assert_eq!(n_taken, MOST_ORDERS);
+        (0..1000).for_each(|k| hub.complain(page, k.to_string()));
+        let problems = hub.take_problems(page);
+        assert_eq!((problems.len(), problems.last().map(String::as_str)), (MOST_PROBLEMS, Some("999")));
+        assert!(hub.is_watched());
+        hub.leave(page);
+        assert!(!hub.is_watched());
+        assert!(matches!(hub.wait(None).last(), Some(Order { wish: Wish::Leave, .. })));
+    }
+
+    /// A page that comes after hours gets the whole story, thinned.
+    #[test]
+    fn the_ledger_for_late_pages_is_bounded_and_even() {
+        let hub = Hub::new(snapshot(0), Value::Null);
+        let n_frames = 5 * MOST_ROWS;
+        (1..n_frames).for_each(|k| hub.publish(snapshot(k), true));
+        let rows: Vec<u64> = hub.rows().iter().map(|row| row[0].as_u64().unwrap()).collect();
+        assert!((MOST_ROWS / 2..=MOST_ROWS).contains(&rows.len()), "{}", rows.len());
+        let gap = rows[1] - rows[0];
+        assert!(rows[0] == 0 && rows.windows(2).all(|pair| pair[1] - pair[0] == gap), "gaps differ");
+        hub.forget_rows();
+        hub.publish(snapshot(0), true);
+        assert_eq!(hub.rows().len(), 1);
+    }
+}
