@@ -7,6 +7,8 @@ const CLICK_PIXELS = 5;
 class Camera {
   constructor() {
     Object.assign(this, { target: [0, 0, 0], azimuth: FIRST_AZIMUTH, elevation: FIRST_ELEVATION, distance: 5 });
+    // Where the target is in the view (-1..1): in the middle of what nothing covers.
+    this.offset = [0, 0];
   }
 
   // Turns `middle`, `box` into a view of all of it; `free` is the share of the width and height that nothing covers.
@@ -44,12 +46,18 @@ class Camera {
     this.target = add(this.target, add(scaled(right, -dx * size), scaled(up, dy * size)));
   }
 
-  // Comes nearer by a factor, towards a place of the view (-1..1).
-  zoom(factor, [x, y] = [0, 0], aspect = 1) {
+  // Comes nearer by a factor, towards a place of the canvas.
+  zoomAt(factor, x, y, width, height) {
+    const [cx, cy] = this.center(width, height);
+    this.zoom(factor, [(x - cx) * 2 / height, (cy - y) * 2 / height]);
+  }
+
+  // Towards a place of the view, in half heights from the target.
+  zoom(factor, [x, y] = [0, 0]) {
     const before = this.distance;
     this.distance = clamp(before * factor, 1e-6, 1e7);
     const { right, up } = this.axes(), size = TAN_HALF * (before - this.distance);
-    this.target = add(this.target, add(scaled(right, x * size * aspect), scaled(up, y * size)));
+    this.target = add(this.target, add(scaled(right, x * size), scaled(up, y * size)));
   }
 
   // All that programs need to know.
@@ -59,12 +67,13 @@ class Camera {
     const reach = length(subtract(bounds[1], bounds[0])), off = length(subtract(scaled(add(bounds[0], bounds[1]), 0.5), position));
     const far = off + 12 * reach, near = Math.max(off - 2.2 * reach, this.distance * 0.01, far * 2e-5);
     const projection = perspective(TAN_HALF, aspect, near, far);
-    projection[8] = -jitter[0];
-    projection[9] = -jitter[1];
+    const shift = [jitter[0] + this.offset[0], jitter[1] + this.offset[1]];
+    projection[8] = -shift[0];
+    projection[9] = -shift[1];
     const back = scaled(forward, -1);
     const inverseView = new Float32Array([...right, 0, ...up, 0, ...back, 0, ...position, 1]);
     return {
-      position, view, inverseView, jitter, uniforms: { view, projection },
+      position, view, inverseView, shift, uniforms: { view, projection },
       unproject: [TAN_HALF * aspect, TAN_HALF, projection[14], projection[10]],
       turned: (v) => [dot(right, v), dot(up, v), dot(back, v)],
     };
@@ -75,15 +84,20 @@ class Camera {
     const { right, up, forward } = this.axes(), off = subtract(point, this.eye), depth = dot(off, forward);
     if (!(depth > 0)) return null;
     const scale = height / (2 * TAN_HALF * depth);
-    return [width / 2 + dot(off, right) * scale, height / 2 - dot(off, up) * scale];
+    const [x, y] = this.center(width, height);
+    return [x + dot(off, right) * scale, y - dot(off, up) * scale];
   }
 
   // The point under a place of the canvas, in the plane through `point` that faces the eye.
   inPlaneOf(point, x, y, width, height) {
     const { right, up, forward } = this.axes(), eye = this.eye, depth = dot(subtract(point, eye), forward);
     const scale = 2 * TAN_HALF * depth / height;
-    return add(add(eye, scaled(forward, depth)), add(scaled(right, (x - width / 2) * scale), scaled(up, (height / 2 - y) * scale)));
+    const [cx, cy] = this.center(width, height);
+    return add(add(eye, scaled(forward, depth)), add(scaled(right, (x - cx) * scale), scaled(up, (cy - y) * scale)));
   }
+
+  // Where the target is on a canvas. [CSS pixels]
+  center(width, height) { return [width / 2 * (1 + this.offset[0]), height / 2 * (1 - this.offset[1])]; }
 }
 
 // Leads a camera with pointers. `actions`: changed(), pick(x, y), and grab(x, y), drag(x, y), drop() for what can be dragged.
@@ -147,7 +161,7 @@ class Hands {
     const apart = (a) => Math.hypot(a[0] - other[0], a[1] - other[1]);
     this.camera.move((now[0] - before[0]) / 2 / height, (now[1] - before[1]) / 2 / height);
     const box = this.canvas, [x, y] = [(now[0] + other[0]) / 2, (now[1] + other[1]) / 2];
-    this.camera.zoom(apart(before) / Math.max(apart(now), 1), [2 * x / box.clientWidth - 1, 1 - 2 * y / box.clientHeight], box.clientWidth / box.clientHeight);
+    this.camera.zoomAt(apart(before) / Math.max(apart(now), 1), x, y, box.clientWidth, box.clientHeight);
   }
 
   up(event, isDeliberate) {
@@ -164,7 +178,7 @@ class Hands {
     event.preventDefault();
     const { clientWidth: width, clientHeight: height } = this.canvas, [x, y] = this.place(event);
     const amount = event.deltaY * (event.deltaMode === 1 ? 30 : event.deltaMode === 2 ? 300 : 1) * (event.ctrlKey ? 6 : 1);
-    this.camera.zoom(Math.exp(clamp(amount, -300, 300) * 0.0015), [2 * x / width - 1, 1 - 2 * y / height], width / height);
+    this.camera.zoomAt(Math.exp(clamp(amount, -300, 300) * 0.0015), x, y, width, height);
     this.actions.changed();
   }
 }

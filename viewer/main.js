@@ -27,7 +27,7 @@ class App {
     const setTheme = () => { this.renderer.setTheme(dark.matches); this.panel.showColoring(); this.ledger.draw(); this.wake(); };
     dark.addEventListener("change", setTheme);
     this.renderer.setTheme(dark.matches);
-    new ResizeObserver(() => { this.renderer.invalidateView(); this.ledger.draw(); this.wake(); }).observe(this.canvas);
+    new ResizeObserver(() => this.layOut()).observe(this.canvas);
     this.canvas.addEventListener("webglcontextlost", (event) => { event.preventDefault(); this.messages.keep("context", "The graphics card was taken away from this page. Load it again."); });
     if (window.innerWidth <= NARROW) this.panel.toggle(false);
     this.open();
@@ -265,15 +265,31 @@ class App {
     circle.setAttribute("cy", held.at[1]);
   }
 
+  // What the panel leaves free of the view: the size as shares, and where its middle is.
+  freeView() {
+    const { clientWidth: width, clientHeight: height } = this.canvas, isOpen = !document.body.classList.contains("panel-closed");
+    if (window.innerWidth <= NARROW) {
+      const covered = isOpen ? byId("panel").offsetHeight / height : 70 / height;
+      return { free: [0.96, 0.94 - covered - 60 / height], offset: [0, covered - 60 / height] };
+    }
+    const covered = isOpen ? (byId("panel").offsetWidth + 14) / width : 0;
+    return { free: [0.94 - covered, 0.96 - 130 / height], offset: [-covered, 15 / height] };
+  }
+
+  // The panel was opened or closed, or the window has another size.
+  layOut() {
+    this.camera.offset = this.freeView().offset;
+    this.renderer.invalidateView();
+    this.ledger.draw();
+    this.wake();
+  }
+
   // The first camera, or back to it.
   showEverything(turnsBack) {
     if (turnsBack) this.camera.reset();
-    const { clientWidth: width, clientHeight: height } = this.canvas, isNarrow = window.innerWidth <= NARROW;
-    this.camera.frame(this.renderer.sceneBounds(), width / height, isNarrow ? [0.98, 0.72] : [0.72, 0.80]);
-    if (!isNarrow && !document.body.classList.contains("panel-closed")) this.camera.move(-0.09 * width / height * 0.8, 0);
-    this.camera.move(0, -0.02);
-    this.renderer.invalidateView();
-    this.wake();
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    this.camera.frame(this.renderer.sceneBounds(), width / height, this.freeView().free);
+    this.layOut();
   }
 
   saveScreenshot() {
@@ -313,6 +329,7 @@ class App {
     const isLong = this.hasMoved || this.hands.isBusy;
     this.hasMoved = false;
     if (this.last && (this.player.isPlaying || this.hands.isBusy)) this.renderer.noteInterval(now - this.last);
+    else if (this.last) this.renderer.noteStillInterval(now - this.last);
     this.last = now;
     if (this.renderer.isReady && (isLong || !this.renderer.isFinished)) this.renderer.draw(this.camera, isMoving);
     if (this.player.isPlaying || this.hands.isBusy || !this.renderer.isFinished) requestAnimationFrame((next) => this.tick(next));

@@ -1,5 +1,9 @@
 // The controls: what the user sets, and what is shown of the result in words and numbers.
 
+const HINT = window.matchMedia("(pointer: coarse)").matches
+  ? "One finger turns, two move and zoom; tap a particle for its numbers."
+  : "Drag to turn, right button to move, wheel to zoom; click a particle for its numbers.";
+
 const byId = (id) => document.getElementById(id);
 
 // A sentence for some seconds, or until it is taken away.
@@ -56,7 +60,7 @@ class Panel {
   toggle(isOpen = document.body.classList.contains("panel-closed")) {
     document.body.classList.toggle("panel-closed", !isOpen);
     byId("panel-toggle").setAttribute("aria-expanded", isOpen);
-    this.app.ledger.draw();
+    this.app.layOut();
   }
 
   bindColor() {
@@ -97,7 +101,7 @@ class Panel {
     const methods = [...new Set(info.bodies.map((body) => body.method))].join(", ");
     const n = info.bodies.reduce((sum, body) => sum + (body.particles || 0), 0);
     byId("subtitle").textContent = [info.mode === "live" ? "live" : null, methods, `${counted(n)} particles`].filter(Boolean).join(" · ");
-    byId("about").replaceChildren(...[`phyxel ${info.version ?? ""}`, "Drag to turn, right button to move, wheel to zoom; click a particle for its numbers."].map((text) => {
+    byId("about").replaceChildren(...[`phyxel ${info.version ?? ""}`, HINT].map((text) => {
       const line = document.createElement("div");
       line.textContent = text;
       return line;
@@ -170,7 +174,7 @@ class Panel {
       const term = document.createElement("dt"), numbers = document.createElement("dd"), small = document.createElement("small");
       term.textContent = worded(name);
       small.textContent = ` ${unitShown(unit)}`;
-      numbers.append(value.map((x) => shown(x, 4)).join(", "), small);
+      numbers.append(value.map((x) => shown(x, value.length > 1 ? 3 : 4)).join(", "), small);
       return [term, numbers];
     }));
   }

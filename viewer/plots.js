@@ -134,7 +134,7 @@ class Ledger {
     if (low > 0 && low < 0.4 * high) low = 0;
     if (high < 0 && high > 0.4 * low) high = 0;
     if (high - low < 1e-9 * Math.max(Math.abs(low), Math.abs(high), 1e-300)) { const margin = Math.abs(high) * 0.1 || 1; low -= margin; high += margin; }
-    const marks = ticks(low, high, 3), labels = marks.map((value) => shown(value, 3));
+    const marks = ticks(low, high, 3), labels = marks.map((value, k) => (k === marks.length - 1 && unit ? `${shown(value, 3)} ${unitShown(unit)}` : shown(value, 3)));
     const left = Math.max(...labels.map((text) => context.measureText(text).width)) + 7, right = width - 3;
     const first = times[0], span = Math.max(times[last] - first, 1e-12);
     const toX = (time) => left + (time - first) / span * (right - left), toY = (value) => bottom - (value - low) / (high - low) * (bottom - top);
@@ -150,7 +150,7 @@ class Ledger {
     context.textBaseline = "alphabetic";
     context.textAlign = "left";
     context.fillStyle = soft;
-    context.fillText(unitShown(unit), left, CHART_HEIGHT - 3);
+    context.fillText(shown(first, 3), left, CHART_HEIGHT - 3);
     context.textAlign = "right";
     context.fillText(`${shown(times[last], 3)} s`, right, CHART_HEIGHT - 3);
     context.textAlign = "left";

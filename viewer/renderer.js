@@ -1,6 +1,7 @@
 // Draws a moment: one call per set, everything about particles on the graphics card.
 
 const N_SAMPLES = 24;            // pictures on top of each other when nothing moves
+const N_SLOW_SAMPLES = 8;        // the same where each takes long
 const SHADOW_TEXELS = 2048;
 const MAX_PIXEL_RATIO = 2;
 const PICK_PIXELS = 9;
@@ -8,9 +9,9 @@ const SLOW = 55, FAST = 14;      // [ms] between pictures
 
 const THEMES = {
   light: {
-    key: [0.86, 0.79, 0.70], fill: [0.10, 0.12, 0.15], sky: [0.36, 0.40, 0.47], bounce: [0.22, 0.205, 0.19],
+    key: [0.86, 0.79, 0.70], fill: [0.13, 0.15, 0.18], sky: [0.40, 0.44, 0.50], bounce: [0.30, 0.285, 0.27],
     top: [0.60, 0.66, 0.73], horizon: [0.76, 0.79, 0.83], bottom: [0.70, 0.73, 0.77],
-    ground: "#dfe2e6", line: "#b4bac1", obstacle: "#b9bbbf",
+    ground: "#dfe2e6", line: "#bfc4cb", obstacle: "#b9bbbf",
   },
   dark: {
     key: [0.84, 0.78, 0.70], fill: [0.09, 0.11, 0.15], sky: [0.27, 0.31, 0.38], bounce: [0.12, 0.115, 0.11],
@@ -186,7 +187,7 @@ class Renderer {
   // The eye has moved, and nothing else.
   invalidateView() { this.nSamples = 0; }
 
-  get isFinished() { return this.nSamples >= (this.hasFloats ? N_SAMPLES : 1); }
+  get isFinished() { return this.nSamples >= (this.hasFloats ? (this.isSlow ? N_SLOW_SAMPLES : N_SAMPLES) : 1); }
 
   resize(isMoving) {
     const ratio = Math.min(window.devicePixelRatio || 1, MAX_PIXEL_RATIO);
@@ -209,6 +210,10 @@ class Renderer {
     if (this.slowness > SLOW && this.motionScale > 0.4) { this.motionScale = Math.max(0.4, this.motionScale * 0.75); this.slowness = 30; }
     if (this.slowness < FAST && this.motionScale < 1) { this.motionScale = Math.min(1, this.motionScale * 1.3); this.slowness = 30; }
   }
+
+  noteStillInterval(milliseconds) { this.stillness = mix(this.stillness ?? 30, Math.min(milliseconds, 600), 0.25); }
+
+  get isSlow() { return this.stillness > 120; }
 
   get isReady() { return this.moment !== null && this.info !== undefined; }
 
@@ -345,7 +350,7 @@ class Renderer {
     const { colors: [colors, normals], depth } = this.buffer;
     return {
       colors: { texture: colors, unit: 0 }, normals: { texture: normals, unit: 1 }, depths: { texture: depth, unit: 2 },
-      unproject: eye.unproject, jitter: eye.jitter,
+      unproject: eye.unproject, shift: eye.shift,
     };
   }
 
@@ -369,7 +374,7 @@ class Renderer {
       keyDirection: eye.turned(this.keyDirection), fillDirection: eye.turned(this.fillDirection), up: eye.turned([0, 1, 0]),
       keyColor: theme.key, fillColor: theme.fill, skyColor: theme.sky, bounceColor: theme.bounce,
       skyTop: theme.top, skyHorizon: theme.horizon, skyBottom: theme.bottom,
-      groundFade: [0.9 * this.extent, 5 * this.extent], middle: transformed(eye.view, this.middle),
+      groundFade: [0.8 * this.extent, 4 * this.extent], middle: transformed(eye.view, this.middle),
     });
     gl.disable(gl.BLEND);
   }

@@ -126,23 +126,27 @@ in vec3 normal;
 uniform mat4 model, view, projection;
 uniform vec3 positionLow, positionSpan, normalLow, normalSpan;
 out vec3 facing;
-out vec3 local;
+out vec3 place;
 void main() {
   facing = mat3(view) * mat3(model) * (normalLow + normalSpan * normal);
-  local = positionLow + positionSpan * position;
-  gl_Position = projection * view * model * vec4(local, 1.0);
+  place = (view * model * vec4(positionLow + positionSpan * position, 1.0)).xyz;
+  gl_Position = projection * vec4(place, 1.0);
 }`;
 const MESH_FRAGMENT = `${HEAD}${BUFFER_OUT}
 in vec3 facing;
-in vec3 local;
+in vec3 place;
 uniform vec4 color;
 uniform float cover;
 uniform float seed;
 void main() {
   // what lets light through is there in some pixels only; many pictures on top of each other make it even
   if (cover < 1.0 && fract(52.9829189 * fract(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715))) + seed) > cover) discard;
+  vec3 flatNormal = normalize(cross(dFdx(place), dFdy(place)));
   vec3 normal = normalize(facing);
-  put(color.rgb, ${KIND_SOLID}, gl_FrontFacing ? normal : -normal);
+  if (dot(normal, flatNormal) < 0.0) normal = -normal;
+  // at an edge the mean of its faces is the normal of neither
+  normal = mix(flatNormal, normal, smoothstep(0.70, 0.86, dot(normal, flatNormal)));
+  put(color.rgb, ${KIND_SOLID}, normalize(normal));
 }`;
 const MESH_SHADOW_FRAGMENT = `${HEAD}
 void main() {}`;
@@ -170,8 +174,8 @@ float grid(float step, float width) {
   return max(line.x, line.y);
 }
 void main() {
-  float fine = grid(spacing, 0.35), coarse = grid(5.0 * spacing, 0.55);
-  float line = max(0.55 * fine, coarse) * lines;
+  float fine = grid(spacing, 0.05), coarse = grid(5.0 * spacing, 0.25);
+  float line = max(0.5 * fine, 0.9 * coarse) * lines;
   if (kind > 0.5) {
     float edge = extent - max(abs(at.x), abs(at.y));
     line = max(line, 1.0 - smoothstep(0.0, 2.0 * fwidth(edge), edge));
@@ -189,12 +193,12 @@ void main() {
 const BUFFER_IN = `
 uniform sampler2D colors, normals, depths;
 uniform vec4 unproject;   // x, y: half sizes of the view at distance 1; z, w: from depth to distance
-uniform vec2 jitter;
+uniform vec2 shift;
 float distanceAt(ivec2 pixel) {
   return unproject.z / (unproject.w + texelFetch(depths, pixel, 0).r * 2.0 - 1.0);
 }
 vec3 placeAt(ivec2 pixel, vec2 size) {
-  vec2 screen = (vec2(pixel) + 0.5) / size * 2.0 - 1.0 - jitter;
+  vec2 screen = (vec2(pixel) + 0.5) / size * 2.0 - 1.0 - shift;
   return vec3(screen * unproject.xy, -1.0) * distanceAt(pixel);
 }
 vec3 normalAt(ivec2 pixel) {
@@ -283,7 +287,7 @@ float lit(vec3 place, vec3 normal, vec2 pixel) {
 void main() {
   vec2 size = vec2(textureSize(depths, 0));
   ivec2 pixel = ivec2(gl_FragCoord.xy);
-  vec3 ray = normalize(vec3((gl_FragCoord.xy / size * 2.0 - 1.0 - jitter) * unproject.xy, -1.0));
+  vec3 ray = normalize(vec3((gl_FragCoord.xy / size * 2.0 - 1.0 - shift) * unproject.xy, -1.0));
   float height = dot(ray, up);
   vec3 sky = height > 0.0 ? mix(skyHorizon, skyTop, smoothstep(0.0, 0.7, height)) : mix(skyHorizon, skyBottom, smoothstep(0.0, 0.55, -height));
   vec4 stored = texelFetch(colors, pixel, 0);

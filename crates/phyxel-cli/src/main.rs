@@ -12,6 +12,7 @@ mod progress;
 mod render;
 mod scene_source;
 mod summary;
+mod surfaces;
 mod table;
 mod theatre;
 mod threads;

@@ -1,6 +1,7 @@
 //! The march through the frames that `run`, `resume` and `compare` share.
 
 use crate::progress::{FrameNews, Progress, Verbosity};
+use crate::surfaces::Surfaces;
 use crate::{clock, interrupt, memory};
 use phyxel::world::{World, WorldError};
 use phyxel_io::results::{Recorder, ResultError, Status, Tally};
@@ -50,12 +51,14 @@ pub(crate) struct Report {
 struct March<'a> {
     plan: &'a Plan,
     world: &'a mut World,
+    surfaces: &'a Surfaces,
     recorder: Recorder,
     start: f64,
     tally: Tally,
     frame_seconds: Vec<f64>,
-    /// Seconds of making frames, of writing checkpoints, and of waiting for the disk.
+    /// Seconds of making frames and surfaces, of writing checkpoints, and of waiting for the disk.
     snapshots: f64,
+    surfacing: f64,
     checkpoints: f64,
     waiting: f64,
 }
@@ -64,16 +67,23 @@ struct March<'a> {
 ///
 /// # Errors
 /// When results cannot be written.
-pub(crate) fn march(plan: &Plan, world: &mut World, recorder: Recorder) -> Result<Report, ResultError> {
+pub(crate) fn march(
+    plan: &Plan,
+    world: &mut World,
+    surfaces: &Surfaces,
+    recorder: Recorder,
+) -> Result<Report, ResultError> {
     let start = clock::seconds();
     let mut march = March {
         plan,
         world,
+        surfaces,
         recorder,
         start,
         tally: Tally::default(),
         frame_seconds: Vec::new(),
         snapshots: 0.0,
+        surfacing: 0.0,
         checkpoints: 0.0,
         waiting: 0.0,
     };
@@ -145,10 +155,13 @@ impl March<'_> {
         self.tally.n_steps += ledger.n_steps as u64;
         self.tally.particle_steps += (ledger.n_steps * ledger.n_particles) as u64;
         self.snapshots += clock::seconds() - start;
+        let start = clock::seconds();
+        let surfaces = self.surfaces.now(self.world);
+        self.surfacing += clock::seconds() - start;
         self.close_tally();
         let total = self.tally.after(&self.plan.earlier);
         let start = clock::seconds();
-        self.recorder.frame(frame, snapshot, ledger, total)?;
+        self.recorder.frame(frame, snapshot, surfaces, ledger, total)?;
         self.waiting += clock::seconds() - start;
         Ok(news)
     }
@@ -164,12 +177,14 @@ impl March<'_> {
     fn close_tally(&mut self) {
         let stages =
             self.world.timings().stages().iter().map(|(name, seconds)| ((*name).to_owned(), *seconds));
+        let surfaces = (!self.surfaces.is_empty()).then_some(("surfaces", self.surfacing));
         let own = [
             ("frames and ledger", self.snapshots),
             ("checkpoints", self.checkpoints),
             ("waiting for the disk", self.waiting),
         ];
-        self.tally.stages = stages.chain(own.map(|(name, seconds)| (name.to_owned(), seconds))).collect();
+        let own = surfaces.into_iter().chain(own).map(|(name, seconds)| (name.to_owned(), seconds));
+        self.tally.stages = stages.chain(own).collect();
         self.tally.wall_seconds = clock::seconds() - self.start;
         self.tally.peak_memory = memory::peak();
     }

@@ -1,6 +1,7 @@
 //! From a scene file to something that can be run: here the scene front end meets the engine's catalogue of methods.
 
 use crate::failure::Failure;
+use crate::surfaces::Surfaces;
 use crate::{clock, memory};
 use phyxel::contact::Obstacle;
 use phyxel::geometry::Fill;
@@ -46,6 +47,8 @@ pub(crate) struct SceneSource {
     pub(crate) bodies: Vec<BodyInfo>,
     /// At time 0.
     pub(crate) world: World,
+    /// What is written besides particles.
+    pub(crate) surfaces: Surfaces,
 }
 
 impl SceneSource {
@@ -134,9 +137,13 @@ impl SceneText {
         let folder = self.folder();
         let options = WorldOptions { clock: Some(clock::seconds), max_particles: max_particles(&file.scene) };
         let world = file.build_world(&folder, &options)?;
+        let meshes = file.surface_meshes(&folder)?.into_iter().zip(&file.scene.bodies).enumerate();
+        let meshes = meshes.filter_map(|(k, (mesh, body))| Some((k, body.name.clone(), mesh?))).collect();
+        let surfaces = Surfaces { meshes };
         let title = file.scene.title.clone().unwrap_or_else(|| scene_name(&self.path));
         let bundle = bundle_meshes(&self.text, &folder);
-        Ok(SceneSource { title, bodies: body_infos(&file.scene, &world), scene: file.scene, bundle, world })
+        let bodies = body_infos(&file.scene, &world);
+        Ok(SceneSource { title, bodies, scene: file.scene, bundle, world, surfaces })
     }
 }
 
@@ -180,7 +187,7 @@ fn body_infos(scene: &Scene, world: &World) -> Vec<BodyInfo> {
         method: body.method.clone(),
         material: scene.materials[body.material].name.clone(),
         n_particles,
-        surface: None,
+        surface: body.surface.map(|surface| surface.kind()),
     };
     scene.bodies.iter().zip(n_particles).map(info).collect()
 }

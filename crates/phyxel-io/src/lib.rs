@@ -4,4 +4,5 @@ pub mod export;
 pub mod mesh;
 pub mod results;
 pub mod scene;
+pub mod surface;
 pub mod viewer;

@@ -32,7 +32,7 @@
 //! threads: run it inside a rayon pool of your own to choose how many.
 //!
 //! Modules are layered, lowest first: [`math`]; [`kernels`], [`linear`], [`neighbors`], [`particles`], [`frame`];
-//! [`geometry`], [`mls`]; [`material`]; [`contact`], [`forces`]; [`methods`]; [`world`].
+//! [`geometry`], [`mls`]; [`material`]; [`contact`], [`forces`], [`surface`]; [`methods`]; [`world`].
 
 pub mod contact;
 pub mod forces;
@@ -46,6 +46,7 @@ pub mod methods;
 pub mod mls;
 pub mod neighbors;
 pub mod particles;
+pub mod surface;
 pub mod world;
 
 /// What most programs that embed the engine need.
@@ -55,5 +56,6 @@ pub mod prelude {
     pub use crate::geometry::{Fill, PlacedShape, Placement, Sampling, Shape, Spacing};
     pub use crate::material::{Material, MaterialChange, PlasticityChange};
     pub use crate::math::{Mat3, Quat, Real, Vec3, vec3};
+    pub use crate::surface::{Carried, CarryOrder};
     pub use crate::world::{Action, Body, Event, Hold, World};
 }

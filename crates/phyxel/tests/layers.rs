@@ -17,6 +17,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("material", 3),
     ("contact", 4),
     ("forces", 4),
+    ("surface", 4),
     ("methods", 5),
     ("world", 6),
 ];

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             eprintln!("going on from frame {frame}");
         }
         let recorder = Recorder::start(folder, info, ledger)?;
-        let report = march(&plan, &mut source.world, recorder)?;
+        let report = march(&plan, &mut source.world, &source.surfaces, recorder)?;
         run::conclude(&report, &args.folder, verbosity)
     })
 }

@@ -82,7 +82,7 @@ pub(super) fn record(
     let folder = ResultFolder::create(output, overwrite, &source.bundle)?;
     let ledger = folder.new_ledger()?;
     let recorder = Recorder::start(folder, info, ledger)?;
-    Ok(march(plan, &mut source.world, recorder)?)
+    Ok(march(plan, &mut source.world, &source.surfaces, recorder)?)
 }
 
 /// What is to be computed of a scene.

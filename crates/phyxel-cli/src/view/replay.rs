@@ -41,9 +41,9 @@ struct ReplayConversation<'a> {
 
 impl Conversation for ReplayConversation<'_> {
     fn welcome(&mut self, page: &mut Outbox) -> Result<(), Gone> {
-        let opened = Replay::open(&self.source.folder).and_then(|replay| Ok((replay.info()?, replay)));
-        match opened {
-            Ok((info, replay)) => {
+        match Replay::open(&self.source.folder) {
+            Ok(replay) => {
+                let info = replay.info();
                 self.replay = Some(replay);
                 page.text(&info)
             }

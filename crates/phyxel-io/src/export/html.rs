@@ -30,7 +30,7 @@ pub(super) fn write(take: &Take<'_>, outlet: &mut Outlet<'_>) -> Result<(), Expo
         outlet.watch.frame_is_done()?;
     }
     // the end of a script must not stand in a name
-    let info = replay.info().map_err(refused)?.to_string().replace('<', "\\u003c");
+    let info = replay.info().to_string().replace('<', "\\u003c");
     writeln!(out, "<script type=\"application/json\" id=\"phyxel-info\">{info}</script>").map_err(failed)?;
     out.write_all(after.as_bytes()).map_err(failed)?;
     out.flush().map_err(failed)

@@ -10,7 +10,7 @@ use gltf::mesh::Mode;
 use gltf::{Accessor, Gltf, Node, Primitive, Semantic};
 use phyxel::math::{Mat3, Vec3, vec3};
 
-use super::{MeshError, Soup, base64};
+use super::{MeshError, PolygonMesh, base64};
 
 fn corrupt(reason: impl std::fmt::Display) -> MeshError {
     MeshError::Corrupt { format: "glTF", reason: reason.to_string() }
@@ -30,12 +30,12 @@ struct Transform {
 
 struct Document<'a> {
     buffers: Vec<Vec<u8>>,
-    soup: Soup,
+    mesh: PolygonMesh,
     n_visits: usize,
     gltf: &'a Gltf,
 }
 
-pub(super) fn parse(bytes: &[u8], folder: Option<&Path>) -> Result<Soup, MeshError> {
+pub(super) fn parse(bytes: &[u8], folder: Option<&Path>) -> Result<PolygonMesh, MeshError> {
     check_binary_length(bytes)?;
     let unchecked = Gltf::from_slice_without_validation(bytes).map_err(corrupt)?;
     check_attributes(&unchecked)?;
@@ -43,9 +43,9 @@ pub(super) fn parse(bytes: &[u8], folder: Option<&Path>) -> Result<Soup, MeshErr
     let gltf = Gltf { document, blob: unchecked.blob };
     let buffers =
         gltf.buffers().map(|buffer| load_buffer(&gltf, &buffer, folder)).collect::<Result<Vec<_>, _>>()?;
-    let mut document = Document { buffers, soup: Soup::default(), n_visits: 0, gltf: &gltf };
+    let mut document = Document { buffers, mesh: PolygonMesh::default(), n_visits: 0, gltf: &gltf };
     document.add_scene()?;
-    Ok(document.soup)
+    Ok(document.mesh)
 }
 
 /// The length in a binary header counts the header itself; the parser relies on that.
@@ -134,7 +134,7 @@ impl Document<'_> {
         match gltf.default_scene().or_else(|| gltf.scenes().next()) {
             Some(scene) => scene.nodes().try_for_each(|node| self.add_node(&node, &Transform::IDENTITY, 0)),
             // Without scenes the file is a library of meshes, which have no place.
-            None => gltf.meshes().try_for_each(|mesh| self.add_mesh(&mesh, &Transform::IDENTITY)),
+            None => gltf.meshes().try_for_each(|mesh| self.add_mesh(&mesh, None, &Transform::IDENTITY)),
         }
     }
 
@@ -145,13 +145,24 @@ impl Document<'_> {
         }
         let transform = Transform::of(node).then_inside(parent);
         if let Some(mesh) = node.mesh() {
-            self.add_mesh(&mesh, &transform)?;
+            self.add_mesh(&mesh, node.name(), &transform)?;
         }
         node.children().try_for_each(|child| self.add_node(&child, &transform, depth + 1))
     }
 
-    fn add_mesh(&mut self, mesh: &gltf::Mesh<'_>, transform: &Transform) -> Result<(), MeshError> {
-        mesh.primitives().try_for_each(|primitive| self.add_primitive(&primitive, transform))
+    /// Every mesh of a node is a group, named like the node.
+    fn add_mesh(
+        &mut self,
+        mesh: &gltf::Mesh<'_>,
+        node: Option<&str>,
+        transform: &Transform,
+    ) -> Result<(), MeshError> {
+        let group = self.mesh.group_names.len() as u32;
+        let name = node.or(mesh.name()).map_or_else(|| format!("mesh_{group}"), str::to_owned);
+        self.mesh.group_names.push(name);
+        mesh.primitives().try_for_each(|primitive| self.add_primitive(&primitive, transform))?;
+        self.mesh.face_groups.resize(self.mesh.face_sizes.len(), group);
+        Ok(())
     }
 
     fn add_primitive(&mut self, primitive: &Primitive<'_>, transform: &Transform) -> Result<(), MeshError> {
@@ -161,26 +172,56 @@ impl Document<'_> {
         if !matches!(primitive.mode(), Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan) {
             return Ok(());
         }
-        let first = u32::try_from(self.soup.vertices.len()).map_err(corrupt)?;
-        let positions = self.read_positions(&positions)?;
+        let first = u32::try_from(self.mesh.vertices.len()).map_err(corrupt)?;
+        let positions = self.read_vectors(&positions)?;
+        let normals = primitive.get(&Semantic::Normals).map(|n| self.read_vectors(&n)).transpose()?;
+        let uvs = primitive.get(&Semantic::TexCoords(0)).map(|uvs| self.read_uvs(&uvs)).transpose()?;
         let corners: Vec<u32> = match primitive.indices() {
             Some(indices) => self.read_indices(&indices)?,
             None => (0..u32::try_from(positions.len()).map_err(corrupt)?).collect(),
         };
         let place = |position: Vec3| transform.matrix * position + transform.offset;
-        self.soup.vertices.extend(positions.into_iter().map(place));
-        // A mirror turns triangles inside out.
+        self.mesh.vertices.extend(positions.into_iter().map(place));
+        // A mirror turns triangles inside out, but not their normals.
         let is_mirrored = transform.matrix.determinant() < 0.0;
+        let turn = phyxel::math::cofactor(transform.matrix) * if is_mirrored { -1.0 } else { 1.0 };
         for [a, b, c] in triangles(primitive.mode(), &corners) {
-            let [a, b, c] = [a, b, c].map(|corner| corner.saturating_add(first));
-            self.soup.triangles.push(if is_mirrored { [a, c, b] } else { [a, b, c] });
+            let face = if is_mirrored { [a, c, b] } else { [a, b, c] };
+            self.mesh.add_face(&face.map(|corner| corner.saturating_add(first)));
+            // indices are checked later
+            let of_face = |list: &[Vec3]| {
+                face.iter().filter_map(|&i| list.get(i as usize).copied()).collect::<Vec<_>>()
+            };
+            self.mesh
+                .normals
+                .extend(of_face(normals.as_deref().unwrap_or_default()).into_iter().map(|n| turn * n));
+            let uvs = uvs.as_deref().unwrap_or_default();
+            // images begin at the top here, below in most other programs
+            let uvs = face.iter().filter_map(|&i| uvs.get(i as usize)).map(|[u, v]| [*u, 1.0 - v]);
+            self.mesh.uvs.extend(uvs);
         }
         Ok(())
     }
 
-    fn read_positions(&self, accessor: &Accessor<'_>) -> Result<Vec<Vec3>, MeshError> {
+    /// Texture coordinates: floats, or integers for the range 0 to 1.
+    fn read_uvs(&self, accessor: &Accessor<'_>) -> Result<Vec<[f32; 2]>, MeshError> {
+        if accessor.dimensions() != Dimensions::Vec2 {
+            return Err(corrupt("texture coordinates must be two numbers each"));
+        }
+        let float = |b: &[u8]| f32::from_le_bytes([b[0], b[1], b[2], b[3]]);
+        let short = |b: &[u8]| f32::from(u16::from_le_bytes([b[0], b[1]])) / f32::from(u16::MAX);
+        let byte = |b: u8| f32::from(b) / f32::from(u8::MAX);
+        match accessor.data_type() {
+            DataType::F32 => self.read_elements(accessor, 8, |b| [float(b), float(&b[4..])]),
+            DataType::U16 => self.read_elements(accessor, 4, |b| [short(b), short(&b[2..])]),
+            DataType::U8 => self.read_elements(accessor, 2, |b| [byte(b[0]), byte(b[1])]),
+            _ => Err(corrupt("texture coordinates must be floats or unsigned integers")),
+        }
+    }
+
+    fn read_vectors(&self, accessor: &Accessor<'_>) -> Result<Vec<Vec3>, MeshError> {
         if accessor.data_type() != DataType::F32 || accessor.dimensions() != Dimensions::Vec3 {
-            return Err(corrupt("positions must be three floats each"));
+            return Err(corrupt("positions and normals must be three floats each"));
         }
         let float = |bytes: &[u8]| f64::from(f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
         let position = |bytes: &[u8]| vec3(float(bytes), float(&bytes[4..]), float(&bytes[8..]));

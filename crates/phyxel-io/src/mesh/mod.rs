@@ -1,19 +1,22 @@
 //! Triangle meshes from files: OBJ, PLY, STL and glTF.
 //!
-//! Only positions and faces are read; colours, normals and materials are skipped. Polygons are cut into triangles and
-//! vertices at the same position become one. Files are data from elsewhere: whatever is wrong in them is an error, never a panic.
+//! As solids ([`read`]) meshes are triangles whose vertices at the same position are one; as surfaces that are carried along
+//! ([`read_polygons`]) they keep vertices, polygons, texture coordinates, normals and groups. Colours and materials are skipped.
+//! Files are data from elsewhere: whatever is wrong in them is an error, never a panic.
 
 pub(crate) mod base64;
 pub(crate) mod gltf_file;
 mod obj;
 mod ply;
 mod polygon;
+mod polygon_mesh;
 mod stl;
+
+pub use polygon_mesh::PolygonMesh;
 
 use std::path::{Path, PathBuf};
 
 use phyxel::geometry::{TriangleMesh, TriangleMeshError};
-use phyxel::math::Vec3;
 
 /// Extensions of the files that can be read.
 pub const EXTENSIONS: [&str; 5] = ["obj", "ply", "stl", "gltf", "glb"];
@@ -63,15 +66,21 @@ pub enum MeshError {
     Invalid(#[from] TriangleMeshError),
 }
 
-/// Vertices and triangles as a format's reader finds them, unchecked.
-#[derive(Debug, Default)]
-struct Soup {
-    vertices: Vec<Vec3>,
-    triangles: Vec<[u32; 3]>,
+/// Reads a mesh file as a solid; its extension tells the format. A glTF file may refer to files beside it.
+pub fn read(path: &Path) -> Result<TriangleMesh, MeshError> {
+    let (format, mesh) = load(path)?;
+    mesh.to_triangle_mesh(format)
 }
 
-/// Reads a mesh file; its extension tells the format. A glTF file may refer to files beside it.
-pub fn read(path: &Path) -> Result<TriangleMesh, MeshError> {
+/// Reads a mesh file with all that its faces bring along.
+pub fn read_polygons(path: &Path) -> Result<PolygonMesh, MeshError> {
+    let (format, mesh) = load(path)?;
+    // the same checks
+    mesh.to_triangle_mesh(format)?;
+    Ok(mesh)
+}
+
+fn load(path: &Path) -> Result<(&'static str, PolygonMesh), MeshError> {
     let extension =
         path.extension().map_or_else(String::new, |extension| extension.to_string_lossy().to_lowercase());
     check_extension(&extension)?;
@@ -86,7 +95,8 @@ pub fn read(path: &Path) -> Result<TriangleMesh, MeshError> {
 pub fn read_bytes(bytes: &[u8], extension: &str) -> Result<TriangleMesh, MeshError> {
     let extension = extension.to_lowercase();
     check_extension(&extension)?;
-    parse(bytes, &extension, None)
+    let (format, mesh) = parse(bytes, &extension, None)?;
+    mesh.to_triangle_mesh(format)
 }
 
 fn check_extension(extension: &str) -> Result<(), MeshError> {
@@ -96,20 +106,22 @@ fn check_extension(extension: &str) -> Result<(), MeshError> {
     }
 }
 
-fn parse(bytes: &[u8], extension: &str, folder: Option<&Path>) -> Result<TriangleMesh, MeshError> {
+fn parse(
+    bytes: &[u8],
+    extension: &str,
+    folder: Option<&Path>,
+) -> Result<(&'static str, PolygonMesh), MeshError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(MeshError::Empty);
     }
-    let (format, soup) = match extension {
+    let (format, mut mesh) = match extension {
         "obj" => ("OBJ", obj::parse(bytes)?),
         "ply" => ("PLY", ply::parse(bytes)?),
         "stl" => ("STL", stl::parse(bytes)?),
         _ => ("glTF", gltf_file::parse(bytes, folder)?),
     };
-    if soup.triangles.is_empty() {
-        return Err(MeshError::NoTriangles { format });
-    }
-    Ok(TriangleMesh::try_new(soup.vertices, soup.triangles)?.merge_duplicates())
+    mesh.drop_incomplete();
+    Ok((format, mesh))
 }
 
 #[cfg(test)]

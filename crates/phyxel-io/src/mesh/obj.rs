@@ -1,67 +1,153 @@
-//! Wavefront OBJ.
+//! Wavefront OBJ: positions, faces, texture coordinates, normals, groups. Lines, curves and materials are skipped.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
-use phyxel::math::vec3;
+use phyxel::math::{Vec3, vec3};
 
-use super::{MeshError, Soup, polygon};
+use super::{MeshError, PolygonMesh};
 
 fn corrupt(reason: impl std::fmt::Display) -> MeshError {
     MeshError::Corrupt { format: "OBJ", reason: reason.to_string() }
 }
 
-pub(super) fn parse(bytes: &[u8]) -> Result<Soup, MeshError> {
-    let text = positions_and_faces(&String::from_utf8_lossy(bytes));
-    let options = tobj::LoadOptions { ignore_points: true, ignore_lines: true, ..Default::default() };
-    let no_materials = |_: &std::path::Path| Ok(Default::default());
-    let (models, _) = tobj::load_obj_buf(&mut text.as_bytes(), &options, no_materials).map_err(corrupt)?;
-    let mut soup = Soup::default();
-    for model in &models {
-        add_model(&model.mesh, &mut soup)?;
-    }
-    Ok(soup)
+#[derive(Default)]
+struct Parser {
+    mesh: PolygonMesh,
+    uvs: Vec<[f32; 2]>,
+    normals: Vec<Vec3>,
+    /// Groups as `g`, `usemtl` and `o` name them.
+    names: [Names; 3],
+    has_uvs: bool,
+    has_normals: bool,
+    /// A texture or normal index that does not exist: no reason to refuse a shape.
+    bad_uvs: bool,
+    bad_normals: bool,
 }
 
-/// Only vertex positions and faces, and of faces only the position indices: a wrong texture or normal index, or a material file
-/// that is not there, is no reason to refuse a shape. Lines that end in a backslash go on in the next.
-fn positions_and_faces(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut lines = text.lines();
-    while let Some(line) = lines.next() {
+/// One way of grouping faces.
+#[derive(Default)]
+struct Names {
+    known: HashMap<String, u32>,
+    list: Vec<String>,
+    current: Option<u32>,
+    faces: Vec<Option<u32>>,
+}
+
+impl Names {
+    fn begin(&mut self, name: String) {
+        let n = self.list.len() as u32;
+        let index = *self.known.entry(name.clone()).or_insert(n);
+        if index == n {
+            self.list.push(name);
+        }
+        self.current = Some(index);
+    }
+}
+
+pub(super) fn parse(bytes: &[u8]) -> Result<PolygonMesh, MeshError> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut parser = Parser::default();
+    let mut lines = text.lines().enumerate();
+    while let Some((number, line)) = lines.next() {
+        // lines that end in a backslash go on in the next
         let mut line = Cow::from(line);
         while let Some(begun) = line.trim_end().strip_suffix('\\') {
-            line = Cow::from(format!("{begun} {}", lines.next().unwrap_or_default()));
+            line = Cow::from(format!("{begun} {}", lines.next().unwrap_or_default().1));
         }
-        let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
-        match words.next() {
-            Some("v") => kept.push_str(&words.take(3).fold("v".to_owned(), |line, word| line + " " + word)),
-            Some("f") => {
-                kept.push('f');
-                for word in words {
-                    kept.push(' ');
-                    kept.push_str(word.split('/').next().unwrap_or_default());
-                }
-            }
-            _ => continue,
-        }
-        kept.push('\n');
+        let line = line.split('#').next().unwrap_or_default();
+        parser.line(line).map_err(|reason| corrupt(format!("line {}: {reason}", number + 1)))?;
     }
-    kept
+    Ok(parser.finish())
 }
 
-fn add_model(mesh: &tobj::Mesh, soup: &mut Soup) -> Result<(), MeshError> {
-    let first = u32::try_from(soup.vertices.len()).map_err(corrupt)?;
-    let positions = mesh.positions.chunks_exact(3);
-    soup.vertices.extend(positions.map(|position| vec3(position[0], position[1], position[2])));
-    let mut indices = mesh.indices.iter().map(|index| index.saturating_add(first));
-    if mesh.face_arities.is_empty() {
-        let indices: Vec<u32> = indices.collect();
-        soup.triangles.extend(indices.chunks_exact(3).map(|corners| [corners[0], corners[1], corners[2]]));
-        return Ok(());
+impl Parser {
+    fn line(&mut self, line: &str) -> Result<(), String> {
+        let mut words = line.split_whitespace();
+        match words.next() {
+            Some("v") => {
+                let [x, y, z] = numbers(words)?;
+                self.mesh.vertices.push(vec3(x, y, z));
+            }
+            Some("vt") => match numbers::<2>(words) {
+                Ok([u, v]) => self.uvs.push([u as f32, v as f32]),
+                Err(_) => self.bad_uvs = true,
+            },
+            Some("vn") => match numbers(words) {
+                Ok([x, y, z]) => self.normals.push(vec3(x, y, z)),
+                Err(_) => self.bad_normals = true,
+            },
+            Some("f") => self.face(words)?,
+            Some("g") => self.names[0].begin(words.collect::<Vec<_>>().join(" ")),
+            Some("usemtl") => self.names[1].begin(words.collect::<Vec<_>>().join(" ")),
+            Some("o") => self.names[2].begin(words.collect::<Vec<_>>().join(" ")),
+            _ => {}
+        }
+        Ok(())
     }
-    for &n_corners in &mesh.face_arities {
-        let corners: Vec<u32> = indices.by_ref().take(n_corners as usize).collect();
-        polygon::triangulate(&corners, &soup.vertices, &mut soup.triangles);
+
+    fn face<'a>(&mut self, words: impl Iterator<Item = &'a str>) -> Result<(), String> {
+        let mut n_corners = 0;
+        for word in words {
+            let mut parts = word.split('/');
+            let vertex = parts.next().unwrap_or_default();
+            let n_vertices = self.mesh.vertices.len();
+            let missing = || format!("there is no vertex \"{vertex}\"; {n_vertices} are before this line");
+            let vertex = resolve(vertex, n_vertices).ok_or_else(missing)?;
+            self.mesh.corners.push(vertex as u32);
+            let mut optional = |n: usize| match parts.next().filter(|part| !part.is_empty()) {
+                Some(part) => (resolve(part, n), resolve(part, n).is_none()),
+                None => (None, false),
+            };
+            let (uv, is_bad) = optional(self.uvs.len());
+            self.bad_uvs |= is_bad;
+            self.has_uvs |= uv.is_some();
+            self.mesh.uvs.push(uv.map_or([0.0; 2], |index| self.uvs[index]));
+            let (normal, is_bad) = optional(self.normals.len());
+            self.bad_normals |= is_bad || normal.is_none();
+            self.has_normals |= normal.is_some();
+            self.mesh.normals.push(normal.map_or(Vec3::ZERO, |index| self.normals[index]));
+            n_corners += 1;
+        }
+        self.mesh.face_sizes.push(n_corners);
+        self.names.iter_mut().for_each(|names| names.faces.push(names.current));
+        Ok(())
     }
-    Ok(())
+
+    fn finish(self) -> PolygonMesh {
+        let mut mesh = self.mesh;
+        if !self.has_uvs || self.bad_uvs {
+            mesh.uvs.clear();
+        }
+        if !self.has_normals || self.bad_normals {
+            mesh.normals.clear();
+        }
+        if let Some(mut names) = self.names.into_iter().find(|names| !names.list.is_empty()) {
+            // faces before the first name
+            if names.faces.contains(&None) {
+                names.begin("default".into());
+            }
+            let rest = names.current.unwrap_or(0);
+            mesh.face_groups = names.faces.iter().map(|group| group.unwrap_or(rest)).collect();
+            mesh.group_names = names.list;
+        }
+        mesh
+    }
+}
+
+fn numbers<'a, const N: usize>(words: impl Iterator<Item = &'a str>) -> Result<[f64; N], String> {
+    let mut values = [0.0; N];
+    let mut words = words.fuse();
+    for value in &mut values {
+        let word = words.next().ok_or_else(|| format!("{N} numbers are needed"))?;
+        *value = word.parse().map_err(|_| format!("\"{word}\" is not a number"))?;
+    }
+    Ok(values)
+}
+
+/// Indices count from 1, or backwards from -1.
+fn resolve(word: &str, n: usize) -> Option<usize> {
+    let index: i64 = word.parse().ok()?;
+    let index = if index > 0 { index - 1 } else { n as i64 + index };
+    usize::try_from(index).ok().filter(|&index| index < n && word != "0")
 }

@@ -2,13 +2,13 @@
 
 use std::io::Cursor;
 
-use phyxel::math::vec3;
+use phyxel::math::{Vec3, vec3};
 use ply_rs_bw::parser::{Parser, Reader};
 use ply_rs_bw::ply::{
     ElementDef, Encoding, Property, PropertyAccess, PropertyAccessResult, PropertyType, ScalarType,
 };
 
-use super::{MeshError, Soup, polygon};
+use super::{MeshError, PolygonMesh};
 
 fn corrupt(reason: impl std::fmt::Display) -> MeshError {
     MeshError::Corrupt { format: "PLY", reason: reason.to_string() }
@@ -18,7 +18,11 @@ fn corrupt(reason: impl std::fmt::Display) -> MeshError {
 #[derive(Debug, Default)]
 struct Row {
     position: [Option<f64>; 3],
+    normal: [Option<f64>; 3],
+    uv: [Option<f64>; 2],
     corners: Vec<u32>,
+    /// Two numbers a corner.
+    corner_uvs: Vec<f32>,
 }
 
 impl PropertyAccess for Row {
@@ -31,7 +35,13 @@ impl PropertyAccess for Row {
             "x" => self.position[0] = scalar(&property),
             "y" => self.position[1] = scalar(&property),
             "z" => self.position[2] = scalar(&property),
+            "nx" => self.normal[0] = scalar(&property),
+            "ny" => self.normal[1] = scalar(&property),
+            "nz" => self.normal[2] = scalar(&property),
+            "s" | "u" | "texture_u" => self.uv[0] = scalar(&property),
+            "t" | "v" | "texture_v" => self.uv[1] = scalar(&property),
             "vertex_indices" | "vertex_index" => self.corners = indices(&property),
+            "texcoord" => self.corner_uvs = floats(property),
             _ => return PropertyAccessResult::Ignored,
         }
         PropertyAccessResult::Set
@@ -52,6 +62,14 @@ fn scalar(property: &Property) -> Option<f64> {
     }
 }
 
+fn floats(property: Property) -> Vec<f32> {
+    match property {
+        Property::ListFloat(values) => values,
+        Property::ListDouble(values) => values.into_iter().map(|value| value as f32).collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// A negative index becomes one that no mesh has, and is refused later.
 fn indices(property: &Property) -> Vec<u32> {
     fn all<T: Copy + TryInto<u32>>(values: &[T]) -> Vec<u32> {
@@ -68,33 +86,45 @@ fn indices(property: &Property) -> Vec<u32> {
     }
 }
 
-pub(super) fn parse(bytes: &[u8]) -> Result<Soup, MeshError> {
+pub(super) fn parse(bytes: &[u8]) -> Result<PolygonMesh, MeshError> {
     let mut reader = Reader::new(Cursor::new(bytes));
     let parser = Parser::<Row>::new();
     let header = parser.read_header(&mut reader).map_err(corrupt)?;
-    let mut soup = Soup::default();
-    let mut polygons = Vec::new();
+    let mut mesh = PolygonMesh::default();
+    let (mut vertices, mut faces) = (Vec::new(), Vec::new());
     for (name, element) in &header.elements {
         let n_left = bytes.len().saturating_sub(reader.get_ref().position() as usize);
         check_count(element, header.encoding, n_left)?;
         let rows = parser.read_payload_for_element(&mut reader, element, &header).map_err(corrupt)?;
         match name.as_str() {
-            "vertex" => {
-                for row in rows {
-                    let [Some(x), Some(y), Some(z)] = row.position else {
-                        return Err(corrupt("vertices need the properties x, y and z"));
-                    };
-                    soup.vertices.push(vec3(x, y, z));
-                }
-            }
-            "face" => polygons.extend(rows.into_iter().map(|row| row.corners)),
+            "vertex" => vertices.extend(rows),
+            "face" => faces.extend(rows),
             _ => {}
         }
     }
-    for corners in &polygons {
-        polygon::triangulate(corners, &soup.vertices, &mut soup.triangles);
+    for row in &vertices {
+        let [Some(x), Some(y), Some(z)] = row.position else {
+            return Err(corrupt("vertices need the properties x, y and z"));
+        };
+        mesh.vertices.push(vec3(x, y, z));
     }
-    Ok(soup)
+    for Row { corners, corner_uvs, .. } in &faces {
+        mesh.add_face(corners);
+        // indices are checked later
+        let of_corners = corners.iter().filter_map(|&corner| vertices.get(corner as usize));
+        if let [_, ..] = corner_uvs.as_slice() {
+            mesh.uvs.extend(corner_uvs.as_chunks().0);
+        } else {
+            let uvs = of_corners.clone().filter_map(|row| Some([row.uv[0]? as f32, row.uv[1]? as f32]));
+            mesh.uvs.extend(uvs);
+        }
+        let normals = of_corners.filter_map(|row| match row.normal {
+            [Some(x), Some(y), Some(z)] => Some(Vec3::new(x, y, z)),
+            _ => None,
+        });
+        mesh.normals.extend(normals);
+    }
+    Ok(mesh)
 }
 
 /// Refuses a number of rows that the rest of the file cannot hold, before memory is taken for them.

@@ -1,11 +1,12 @@
 //! STL, as text or binary.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::io::Cursor;
 
 use phyxel::math::vec3;
 
-use super::{MeshError, Soup};
+use super::{MeshError, PolygonMesh};
 
 fn corrupt(reason: impl std::fmt::Display) -> MeshError {
     MeshError::Corrupt { format: "STL", reason: reason.to_string() }
@@ -15,19 +16,23 @@ fn corrupt(reason: impl std::fmt::Display) -> MeshError {
 const HEADER_SIZE: usize = 84;
 const TRIANGLE_SIZE: usize = 50;
 
-pub(super) fn parse(bytes: &[u8]) -> Result<Soup, MeshError> {
+/// Every triangle brings vertices of its own; those at the same place become one.
+pub(super) fn parse(bytes: &[u8]) -> Result<PolygonMesh, MeshError> {
     let bytes = unambiguous(bytes);
     let mut cursor = Cursor::new(bytes.as_ref());
-    let mut soup = Soup::default();
+    let mut mesh = PolygonMesh::default();
+    let mut known = HashMap::new();
     for triangle in stl_io::create_stl_reader(&mut cursor).map_err(corrupt)? {
-        let triangle = triangle.map_err(corrupt)?;
-        let first = u32::try_from(soup.vertices.len()).map_err(corrupt)?;
-        for stl_io::Vector([x, y, z]) in triangle.vertices {
-            soup.vertices.push(vec3(x.into(), y.into(), z.into()));
-        }
-        soup.triangles.push([first, first.saturating_add(1), first.saturating_add(2)]);
+        let corners = triangle.map_err(corrupt)?.vertices.map(|stl_io::Vector([x, y, z])| {
+            // adding 0 makes one of both zeros
+            *known.entry([x, y, z].map(|c| (c + 0.0).to_bits())).or_insert_with(|| {
+                mesh.vertices.push(vec3(x.into(), y.into(), z.into()));
+                mesh.vertices.len() as u32 - 1
+            })
+        });
+        mesh.add_face(&corners);
     }
-    Ok(soup)
+    Ok(mesh)
 }
 
 /// The reader takes what begins with "solid " for text. Some programs begin binary headers so, others end the word with a line

@@ -312,3 +312,59 @@ fn files_are_read_from_disk_with_the_data_beside_them() {
     assert_eq!(with_data.unwrap().triangles().len(), 12);
     assert_eq!(upper_case.unwrap().triangles().len(), 12);
 }
+
+/// What corners bring along is kept in every format that can have it, and left out where it is damaged.
+#[test]
+fn texture_coordinates_normals_and_groups_are_kept() {
+    let square = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 2 0 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 0.25\nvn 0 0 2\nvn 0 1 0\n";
+    let faces = "g front side\nf 1/1/1 2/2/1 3/3/1 4/4/1\ng back\nf 2/1/2 5/2/2 3/-1/-1\n";
+    let (_, mesh) = parse(format!("{square}{faces}").as_bytes(), "obj", None).unwrap();
+    assert_eq!((mesh.vertices.len(), &mesh.face_sizes[..]), (5, &[4, 3][..]));
+    assert_eq!(mesh.corners, [0, 1, 2, 3, 1, 4, 2]);
+    let expected = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.25], [0.0, 0.0], [1.0, 0.0], [0.0, 0.25]];
+    assert_eq!(mesh.uvs, expected);
+    assert_eq!(mesh.normals[0], vec3(0.0, 0.0, 1.0));
+    assert_eq!(mesh.normals[6], vec3(0.0, 1.0, 0.0));
+    assert_eq!(mesh.group_names, ["front side", "back"]);
+    assert_eq!(mesh.face_groups, [0, 1]);
+    // a wrong index is no reason to refuse the shape
+    let (_, mesh) = parse(format!("{square}f 1/1/1 2/9/1 3/3/1\n").as_bytes(), "obj", None).unwrap();
+    assert!(mesh.uvs.is_empty() && mesh.normals.len() == 3 && mesh.group_names.is_empty());
+
+    let ply = "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n\
+        property float nx\nproperty float ny\nproperty float nz\nproperty float s\nproperty float t\nelement face 1\n\
+        property list uchar int vertex_indices\nend_header\n0 0 0 0 0 1 0.5 0.25\n1 0 0 0 0 1 1 0\n0 1 0 0 0 1 0 1\n3 0 1 2\n";
+    let (_, mesh) = parse(ply.as_bytes(), "ply", None).unwrap();
+    assert_eq!(mesh.uvs, [[0.5, 0.25], [1.0, 0.0], [0.0, 1.0]]);
+    assert_eq!(mesh.normals, [vec3(0.0, 0.0, 1.0); 3]);
+    let by_corner = ply
+        .replace("vertex_indices\n", "vertex_indices\nproperty list uchar float texcoord\n")
+        .replace("3 0 1 2", "3 0 1 2 6 0 0 0.5 0 0 0.5");
+    let (_, mesh) = parse(by_corner.as_bytes(), "ply", None).unwrap();
+    assert_eq!(mesh.uvs, [[0.0, 0.0], [0.5, 0.0], [0.0, 0.5]]);
+
+    // positions, normals, texture coordinates from the top; the node mirrors in x
+    let values =
+        [0.0f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0]
+            .into_iter()
+            .chain([0.0, 0.0, 1.0, 0.25, 0.0, 1.0]);
+    let data: Vec<u8> = values.flat_map(f32::to_le_bytes).collect();
+    let gltf = format!(
+        r#"{{"asset": {{"version": "2.0"}}, "scene": 0, "scenes": [{{"nodes": [0]}}],
+        "nodes": [{{"name": "leaf", "mesh": 0, "scale": [-2, 1, 1]}}],
+        "meshes": [{{"primitives": [{{"attributes": {{"POSITION": 0, "NORMAL": 1, "TEXCOORD_0": 2}}}}]}}],
+        "accessors": [
+            {{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3", "min": [0, 0, 0], "max": [1, 1, 0]}},
+            {{"bufferView": 1, "componentType": 5126, "count": 3, "type": "VEC3"}},
+            {{"bufferView": 2, "componentType": 5126, "count": 3, "type": "VEC2"}}],
+        "bufferViews": [{{"buffer": 0, "byteLength": 36}}, {{"buffer": 0, "byteOffset": 36, "byteLength": 36}},
+            {{"buffer": 0, "byteOffset": 72, "byteLength": 24}}],
+        "buffers": [{{"uri": "data:application/octet-stream;base64,{}", "byteLength": 96}}]}}"#,
+        base64_encoded(&data)
+    );
+    let (_, mesh) = parse(gltf.as_bytes(), "gltf", None).unwrap();
+    assert_eq!(mesh.corners, [0, 2, 1]);
+    assert_eq!(mesh.uvs, [[0.0, 1.0], [0.0, 0.0], [1.0, 0.75]]);
+    assert_eq!(mesh.normals, [vec3(-1.0, 0.0, 0.0); 3]);
+    assert_eq!(mesh.group_names, ["leaf"]);
+}

@@ -2,7 +2,7 @@
 
 use super::atomic::Aside;
 use super::folder::CheckpointPlace;
-use super::{LedgerWriter, ResultError, ResultFolder, RunInfo, Status, Tally};
+use super::{LedgerWriter, ResultError, ResultFolder, RunInfo, Status, SurfaceTable, Tally};
 use phyxel::frame::Frame;
 use phyxel::world::{Ledger, World};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -15,9 +15,22 @@ const QUEUE: usize = 2;
 const INFO_INTERVAL: Duration = Duration::from_millis(500);
 
 enum Job {
-    Frame { number: usize, frame: Frame, ledger: Box<Ledger>, tally: Tally },
-    Checkpoint { frame: usize, file: Aside },
-    Finish { status: Status, tally: Tally },
+    Frame {
+        number: usize,
+        frame: Frame,
+        /// With the names of their bodies.
+        surfaces: Vec<(String, SurfaceTable)>,
+        ledger: Box<Ledger>,
+        tally: Tally,
+    },
+    Checkpoint {
+        frame: usize,
+        file: Aside,
+    },
+    Finish {
+        status: Status,
+        tally: Tally,
+    },
 }
 
 /// Hands frames, ledger rows and checkpoints to a thread that writes them in order.
@@ -50,7 +63,7 @@ impl Recorder {
         Ok(Self { checkpoints, sender: Some(sender), thread: Some(thread) })
     }
 
-    /// Hands over a frame and its row of the ledger; waits if the disk is behind.
+    /// Hands over a frame, surfaces of bodies by name, and a row of the ledger; waits if the disk is behind.
     ///
     /// # Errors
     /// When something before could not be written.
@@ -58,10 +71,11 @@ impl Recorder {
         &mut self,
         number: usize,
         frame: Frame,
+        surfaces: Vec<(String, SurfaceTable)>,
         ledger: Ledger,
         tally: Tally,
     ) -> Result<(), ResultError> {
-        self.send(Job::Frame { number, frame, ledger: Box::new(ledger), tally })
+        self.send(Job::Frame { number, frame, surfaces, ledger: Box::new(ledger), tally })
     }
 
     /// Writes the state at a frame that was handed over before. Not in the background: that would take a copy.
@@ -129,7 +143,10 @@ impl Writer {
 
     fn write(&mut self, job: Job) -> Result<(), ResultError> {
         match job {
-            Job::Frame { number, frame, ledger, tally } => {
+            Job::Frame { number, frame, surfaces, ledger, tally } => {
+                for (body, surface) in &surfaces {
+                    self.folder.write_surface(body, number, surface)?;
+                }
                 self.folder.write_frame(number, &frame)?;
                 self.ledger.append(&ledger)?;
                 self.info.frame_times.push(frame.time);
@@ -191,7 +208,9 @@ pub(super) mod tests {
         let columns = ["velocity".to_owned(), "stress".to_owned()];
         for frame in frames {
             world.advance_to(frame as f64 / 60.0).unwrap();
-            recorder.frame(frame, world.frame(&columns), world.ledger(), Tally::default()).unwrap();
+            recorder
+                .frame(frame, world.frame(&columns), Vec::new(), world.ledger(), Tally::default())
+                .unwrap();
             if frame == checkpoint {
                 recorder.checkpoint(frame, world).unwrap();
             }
@@ -278,7 +297,8 @@ pub(super) mod tests {
         let mut recorder = start(ResultFolder::create(&path, Overwrite::No, &scene()).unwrap());
         std::fs::remove_dir_all(path.join("frames")).unwrap();
         let world = block_world(2);
-        let mut record = |k| recorder.frame(k, world.frame(&[]), world.ledger(), Tally::default());
+        let mut record =
+            |k| recorder.frame(k, world.frame(&[]), Vec::new(), world.ledger(), Tally::default());
         let error = (0..50).find_map(|k| {
             std::thread::sleep(Duration::from_millis(2));
             record(k).err()

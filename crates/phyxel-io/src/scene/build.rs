@@ -6,6 +6,7 @@ use super::section::{Gap, Section, Value};
 use super::settings;
 use phyxel::material::{Law, YieldMeasure};
 use phyxel::math::Vec3;
+use phyxel::surface::CarryOrder;
 
 pub(crate) type Built<T> = Result<T, Gap>;
 
@@ -210,7 +211,17 @@ fn body(section: &Section, scene_method: Option<&str>, materials: &[(String, Sec
         angular_velocity: section.vector("angular_velocity")?,
         friction: section.number("friction")?,
         fuse: section.boolean("fuse")?,
+        surface: optional(section, "surface", |body, key| surface(body.section(key)?))?,
     })
+}
+
+fn surface(section: &Section) -> Built<Surface> {
+    let order: Option<u32> = optional(section, "order", Section::integer)?;
+    let order = if order == Some(0) { CarryOrder::Zero } else { CarryOrder::First };
+    let edge = optional(section, "edge", Section::number)?;
+    let uvs = optional(section, "uvs", Section::boolean)?.unwrap_or(false);
+    let mesh = Surface::Mesh { order, edge, uvs };
+    choice(section, "kind", &[("mesh", mesh), ("skin", Surface::Skin)])
 }
 
 fn resolution(section: &Section) -> Built<Resolution> {

@@ -22,6 +22,7 @@ pub(crate) fn check(root: &Section, names_a_method: bool) -> Vec<Problem> {
     }
     check_references(root, &mut problems);
     check_body_shapes(root, &mut problems);
+    check_surfaces(root, &mut problems);
     check_materials(root, &mut problems);
     check_resampling(root, &mut problems);
     for grip in root.sections_or_none("grips") {
@@ -32,6 +33,26 @@ pub(crate) fn check(root: &Section, names_a_method: bool) -> Vec<Problem> {
         check_motion(obstacle, &mut problems);
     }
     problems
+}
+
+/// Keys of meshes make no sense for skins, and the other way round.
+fn check_surfaces(root: &Section, problems: &mut Vec<Problem>) {
+    const KEYS: [(&str, &[&str]); 2] = [("mesh", &["order", "edge", "uvs"]), ("skin", &[])];
+    for body in root.sections_or_none("bodies") {
+        let Ok(surface) = body.section("surface") else { continue };
+        let Ok(kind) = surface.text("kind") else { continue };
+        for (other, keys) in KEYS.iter().filter(|(other, _)| other != kind) {
+            for key in keys.iter().filter(|key| surface.has(key)) {
+                let message = format!("`{key}` is for surfaces of kind \"{other}\", this one is a {kind}");
+                problems.push(Problem::new(surface.span_of(key), message));
+            }
+        }
+        let shape = body.section("shape");
+        if surface.has("edge") && shape.is_ok_and(|shape| shape.has("mesh")) {
+            let message = "`edge` is for shapes; a mesh from a file keeps its edges".to_owned();
+            problems.push(Problem::new(surface.span_of("edge"), message));
+        }
+    }
 }
 
 fn check_frames(root: &Section, problems: &mut Vec<Problem>) {

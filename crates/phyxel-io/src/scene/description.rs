@@ -2,9 +2,11 @@
 //!
 //! Nothing here is read from other files or simulated; meshes are named, shapes are not yet filled.
 
+use crate::results::SurfaceKind;
 use phyxel::material::{Law, YieldMeasure};
 use phyxel::math::{Mat3, Vec3};
 use phyxel::methods::{embedded, incremental};
+use phyxel::surface::CarryOrder;
 
 /// A whole scene.
 #[derive(Clone, Debug, PartialEq)]
@@ -335,6 +337,34 @@ pub struct Body {
     pub friction: f64,
     /// Whether it is one piece with others that fuse.
     pub fuse: bool,
+    /// The surface that is written of it.
+    pub surface: Option<Surface>,
+}
+
+/// A surface that is written of a body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Surface {
+    /// The body's own mesh, carried along.
+    Mesh {
+        /// Whether vertices turn with the particles around them.
+        order: CarryOrder,
+        /// Longest edge of a shape's triangles, in m; `None` is the spacing.
+        edge: Option<f64>,
+        /// Whether texture coordinates are needed.
+        uvs: bool,
+    },
+    /// A new skin in every frame.
+    Skin,
+}
+
+impl Surface {
+    /// Mesh or skin.
+    pub fn kind(&self) -> SurfaceKind {
+        match self {
+            Self::Mesh { .. } => SurfaceKind::Mesh,
+            Self::Skin => SurfaceKind::Skin,
+        }
+    }
 }
 
 /// How densely a body is filled.

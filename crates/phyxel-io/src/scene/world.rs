@@ -5,12 +5,14 @@ use super::description as scene;
 use super::spelling::nearest;
 use super::{Problem, SceneError, SceneFile};
 use crate::mesh;
+use crate::surface::SurfaceMesh;
 use phyxel::contact::{Axes, Ease, Friction, Grip, Keyframe, Motion, Obstacle};
 use phyxel::forces::{Field, ForceField};
 use phyxel::geometry::{Fill, FillError, PlacedShape, Placement, Sampling, Shape, Spacing, TriangleMesh};
 use phyxel::material::{Material, Plasticity, Varying};
 use phyxel::math::{Quat, Real, Vec3};
 use phyxel::methods::{CATALOGUE, ColumnInfo, reference};
+use phyxel::surface::Carried;
 use phyxel::world::{Body, BuildError, World};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -40,6 +42,7 @@ impl SceneFile {
     /// Whatever cannot be built, at its place in the scene; all unreadable meshes at once.
     pub fn build_world(&self, folder: &Path, options: &WorldOptions) -> Result<World, SceneError> {
         let meshes = self.read_meshes(folder)?;
+        let surfaces = self.surface_meshes(folder)?;
         let scene = &self.scene;
         let mut builder =
             World::builder().gravity(scene.gravity).time_step(scene.time_step).body_contact(scene.contact);
@@ -49,8 +52,12 @@ impl SceneFile {
         if let Some(clock) = options.clock {
             builder = builder.clock(clock);
         }
-        for body in &scene.bodies {
-            builder = builder.body(self.body(body, &meshes, options));
+        for (body, surface) in scene.bodies.iter().zip(&surfaces) {
+            let mut built = self.body(body, &meshes, options);
+            if let (Some(surface), Some(scene::Surface::Mesh { order, .. })) = (surface, body.surface) {
+                built.carried = Carried { points: surface.vertices().to_vec(), order };
+            }
+            builder = builder.body(built);
         }
         for grip in &scene.grips {
             builder = builder.grip(Grip {
@@ -97,6 +104,39 @@ impl SceneFile {
     pub fn obstacles(&self, folder: &Path) -> Result<Vec<Obstacle>, SceneError> {
         let meshes = self.read_meshes(folder)?;
         Ok(self.scene.obstacles.iter().map(|o| convert_obstacle(o, &meshes)).collect())
+    }
+
+    /// For each body the mesh that it carries along, if one was asked for.
+    ///
+    /// # Errors
+    /// If a mesh cannot be read, or has no texture coordinates where they are needed.
+    pub fn surface_meshes(&self, folder: &Path) -> Result<Vec<Option<SurfaceMesh>>, SceneError> {
+        if !self.scene.bodies.iter().any(|body| matches!(body.surface, Some(scene::Surface::Mesh { .. }))) {
+            return Ok(vec![None; self.scene.bodies.len()]);
+        }
+        let meshes = self.read_meshes(folder)?;
+        let one = |(k, body): (usize, &scene::Body)| {
+            let Some(scene::Surface::Mesh { edge, uvs, .. }) = body.surface else { return Ok(None) };
+            let shape = placed(&body.shape, &meshes);
+            let path = format!("bodies.{k}.surface");
+            let failed = |message: String| self.error_at(&path, message, None);
+            let mesh = match &body.shape.shape {
+                scene::Shape::Mesh { file } => mesh::read_polygons(&folder.join(PathBuf::from(file)))
+                    .map(|mesh| SurfaceMesh::new(mesh.placed(&shape.placement)))
+                    .map_err(|error| failed(error.to_string()))?,
+                _ => {
+                    let edge = edge.unwrap_or_else(|| smallest_spacing(body, &shape));
+                    SurfaceMesh::of_shape(&shape, edge).map_err(|error| failed(error.to_string()))?
+                }
+            };
+            if uvs && !mesh.has_uvs() {
+                let message = format!("the surface of body \"{}\" has no texture coordinates", body.name);
+                let help = "give the body a mesh file that has them, or leave `uvs` out".to_owned();
+                return Err(self.error_at(&format!("{path}.uvs"), message, Some(help)));
+            }
+            Ok(Some(mesh))
+        };
+        self.scene.bodies.iter().enumerate().map(one).collect()
     }
 
     /// Every mesh with the path of its key.
@@ -185,6 +225,7 @@ impl SceneFile {
             angular_velocity: body.angular_velocity,
             friction: body.friction,
             fuse: body.fuse,
+            carried: Carried::default(),
         }
     }
 
@@ -264,6 +305,15 @@ fn column_help(name: &str, known: &[ColumnInfo]) -> String {
         (None, None) => String::new(),
     };
     format!("{hint}columns here are: {}", names().collect::<Vec<_>>().join(", "))
+}
+
+/// Distance between neighbouring particles of a body, where they are densest. [m]
+fn smallest_spacing(body: &scene::Body, shape: &PlacedShape) -> f64 {
+    match body.resolution {
+        scene::Resolution::Spacing(a) => a,
+        scene::Resolution::SpacingAlong { from, to, .. } => from.min(to),
+        scene::Resolution::Particles(n) => (shape.volume() / n as f64).cbrt(),
+    }
 }
 
 fn find_meshes(shape: &scene::Shape, path: &str, found: &mut Vec<(String, String)>) {

@@ -3,6 +3,7 @@
 //! No network here: a server hands out [`page`], [`Replay::info`] and [`Replay::packet`]; the html export writes the same
 //! things into one file.
 
+mod arrays;
 mod error;
 mod ledger;
 mod packet;
@@ -19,5 +20,5 @@ pub use particle::particle_of_frame;
 pub use replay::Replay;
 pub use scenery::Scenery;
 
-pub(crate) use packet::SharedArrays;
+pub(crate) use arrays::SharedArrays;
 pub(crate) use page::page_around_data;

@@ -1,9 +1,10 @@
 //! A result folder as the page plays it, also while it grows.
 
-use super::packet::{Moment, MomentSurface, SharedArrays, bulk_range};
+use super::arrays::{SharedArrays, bulk_range};
+use super::packet::{Moment, MomentSurface};
 use super::particle::particle_of_table;
 use super::{Scenery, ViewerError, ledger};
-use crate::results::{ParticleTable, ResultFolder, RunInfo, SurfaceKind, SurfaceTable};
+use crate::results::{LedgerTable, ParticleTable, ResultFolder, RunInfo, SurfaceKind, SurfaceTable};
 use crate::scene::{ParseOptions, SceneError, SceneFile};
 use phyxel::methods::CATALOGUE;
 use serde_json::{Value, json};
@@ -112,11 +113,15 @@ impl Replay {
     }
 
     /// The message that introduces the result to a page.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read.
-    pub fn info(&self) -> Result<Value, ViewerError> {
-        let mut ledger = self.folder.ledger()?;
+    pub fn info(&self) -> Value {
+        let mut notes = self.notes.clone();
+        // a run that has just begun has an empty one; a damaged one is no reason to see nothing
+        let mut ledger = self.folder.ledger().unwrap_or_else(|error| {
+            if self.numbers.len() > 1 {
+                notes.push(format!("There are no plots: {error}."));
+            }
+            LedgerTable::default()
+        });
         // row k is of frame k
         let (first, last) = (self.numbers[0], self.numbers[self.numbers.len() - 1]);
         ledger.rows.truncate(last + 1);
@@ -139,7 +144,7 @@ impl Replay {
                 "range": column.range,
             })
         };
-        Ok(json!({
+        json!({
             "type": "info",
             "mode": "replay",
             "title": self.run.title,
@@ -152,8 +157,8 @@ impl Replay {
             "bounds": self.bounds,
             "obstacles": self.scenery.info(),
             "ledger": ledger,
-            "notes": self.notes,
-        }))
+            "notes": notes,
+        })
     }
 
     /// A frame as the page takes it, with the named columns.
@@ -229,7 +234,7 @@ impl Replay {
         if numbers.len() <= self.numbers.len() {
             return Ok(None);
         }
-        let ledger = self.folder.ledger()?;
+        let ledger = self.folder.ledger().unwrap_or_default();
         let first_row = std::mem::replace(&mut self.n_ledger_rows, ledger.rows.len());
         self.numbers = numbers;
         Ok(Some(json!({

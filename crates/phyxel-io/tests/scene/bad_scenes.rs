@@ -75,8 +75,16 @@ fn keys_that_come_later() {
     };
     let plasticity = "plasticity = { yield_stress = 3, flow_rate = 1, drucker_prager = { cohesion = 3 } }";
     later(7, "drucker_prager", &with_line(6, &format!("poisson_ratio = 0.3\n{plasticity}")));
-    later(12, "surface", &format!("{SHORT}surface = \"skin\""));
+    later(12, "surfels", &format!("{SHORT}surface = {{ kind = \"mesh\", surfels = 3 }}"));
     later(12, "events", &format!("{SHORT}[[events]]\ntime = 1"));
+}
+
+#[test]
+fn keys_of_other_surfaces() {
+    let skin = format!("{SHORT}surface = {{ kind = \"skin\", order = 1 }}");
+    assert_bad(&skin, 12, 36, "`order` is for surfaces of kind \"mesh\", this one is a skin", "");
+    let kind = format!("{SHORT}surface = {{ kind = \"mash\" }}");
+    assert_bad(&kind, 12, 20, "`kind` cannot be \"mash\"", "did you mean \"mesh\"?");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use crate::contact::{Contacts, Grips};
 use crate::forces::Fields;
 use crate::math::Real;
 use crate::particles::{Carry, PARTICLES, Particles, Remap, StateData, StateItem, StateVisitor};
+use crate::surface::CarriedPoints;
 
 /// Everything outside a group that a step may ask for.
 pub struct StepContext<'a> {
@@ -17,6 +18,8 @@ pub struct StepContext<'a> {
     pub contacts: Contacts<'a>,
     /// Grips, with their targets for the end of the step.
     pub grips: Grips<'a>,
+    /// Points that the group carries along.
+    pub carried: &'a mut CarriedPoints,
     /// The next id that no particle of the world has had.
     pub next_id: &'a mut u64,
     /// Where the time went.
@@ -28,10 +31,12 @@ impl StepContext<'_> {
     /// method does the same with its own state. What splits off gets new ids; held particles must stay one each.
     pub fn remap(&mut self, particles: &mut Particles, remap: &mut Remap) {
         self.contacts.bodies.forget_own(particles);
+        self.carried.loosen_remapped(particles, remap);
         particles.visit_state(remap);
         let data = StateData::Integers(self.contacts.touching);
         remap.visit(StateItem { name: "touching", unit: "1", set: PARTICLES, carry: Carry::Copy, data });
         self.grips.holds.visit_state(remap);
+        self.carried.visit_state(remap);
         for k in remap.later_parts() {
             particles.id[k] = *self.next_id as u32;
             *self.next_id += 1;

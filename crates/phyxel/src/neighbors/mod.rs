@@ -20,6 +20,9 @@ use rayon::prelude::*;
 /// Bonds that a row of [`SlotBonds`] has room for: the most neighbours of [Jones2014] Sec. 3.6.
 pub const SLOTS: usize = 32;
 
+/// Calls back with every particle that a given one is bonded to, and the bond without stress.
+pub(crate) type VisitBonds<'a> = &'a (dyn Fn(usize, &mut dyn FnMut(usize, Vec3)) + Sync);
+
 /// Weighted bonds that can be walked from both ends, so that what one particle gives to another can be gathered.
 /// Implementations are inlined into the passes.
 pub trait BondRows: Sync {

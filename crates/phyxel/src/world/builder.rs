@@ -11,6 +11,7 @@ use crate::material::{Material, Parameter, PlasticParameter, YieldMeasure};
 use crate::math::{Quat, Real, Vec3};
 use crate::methods::{CATALOGUE, Entry, GroupBody, Matter, MethodError, MethodFactory, Timings};
 use crate::particles::{PARTICLES, Particles, Remap};
+use crate::surface::{Carried, CarriedPoints};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -38,6 +39,8 @@ pub struct Body {
     pub friction: Real,
     /// Whether it may be bonded to other bodies of the same method that say so too, where they touch.
     pub fuse: bool,
+    /// Points that it carries along, such as the vertices of its mesh.
+    pub carried: Carried,
 }
 
 impl Body {
@@ -58,6 +61,7 @@ impl Body {
             angular_velocity: Vec3::ZERO,
             friction: DEFAULT_FRICTION,
             fuse: false,
+            carried: Carried::default(),
         }
     }
 
@@ -468,6 +472,10 @@ impl WorldBuilder {
             .map_err(|source| BuildError::Method { body: source.body.map(|b| b as usize), source })?;
         world.warnings.extend(method.doubts(&particles));
         let rest_limit = method.max_time_step(&particles).value;
+        let bonds = |i: usize, visit: &mut dyn FnMut(usize, Vec3)| method.visit_bonds(&particles, i, visit);
+        let bodies = members.iter().map(|&index| (index as u32, &self.bodies[index].carried));
+        let with_points: Vec<(u32, &Carried)> = bodies.filter(|b| !b.1.points.is_empty()).collect();
+        let carried = CarriedPoints::new(&with_points, &particles, &bonds);
         Ok(Group {
             key: key.into(),
             bodies: members.iter().map(|&k| k as u32).collect(),
@@ -476,6 +484,7 @@ impl WorldBuilder {
             holds,
             touching: Vec::new(),
             given: Vec::new(),
+            carried,
             start_limit: rest_limit,
             rest_limit,
         })

@@ -22,6 +22,7 @@ use crate::material::Material;
 use crate::math::{Real, Vec3, max_over};
 use crate::methods::{Change, ColumnInfo, Method, StepContext, StepError, StepReport, Timings};
 use crate::particles::{Carry, Digest, LAYOUT, PARTICLES, Particles, StateData, StateItem, StateVisitor};
+use crate::surface::CarriedPoints;
 
 /// Bodies that one method drives together: one particle system, one neighbour search, one solve.
 struct Group {
@@ -36,6 +37,8 @@ struct Group {
     touching: Vec<u32>,
     /// Scratch of the contacts.
     given: Vec<Vec3>,
+    /// Surface points that the particles carry along.
+    carried: CarriedPoints,
     /// The method's limit in the undeformed state, with the materials of the start and with the present ones. [s]
     start_limit: Real,
     rest_limit: Real,
@@ -307,7 +310,9 @@ impl World {
                     others.push(Some(&mut group.particles));
                 }
             }
-            let Some(Group { particles, method, holds, touching, given, .. }) = own else { continue };
+            let Some(Group { particles, method, holds, touching, given, carried, .. }) = own else {
+                continue;
+            };
             let bodies = Meeting::new(&mut self.body_contacts, g, others);
             let mut ctx = StepContext {
                 time,
@@ -322,6 +327,7 @@ impl World {
                     bodies,
                 },
                 grips: Grips { moves, holds, time_step, impulses: &mut interval.grip_impulses },
+                carried,
                 next_id,
                 timings,
             };
@@ -329,6 +335,11 @@ impl World {
                 let found = timings.stage("guard", || first_non_finite(particles));
                 found.map_or(Ok(report), |(column, particle)| Err(StepError::NonFinite { column, particle }))
             });
+            if stepped.is_ok() && !carried.is_empty() {
+                let bonds =
+                    |i: usize, visit: &mut dyn FnMut(usize, Vec3)| method.visit_bonds(particles, i, visit);
+                timings.stage("surface points", || carried.follow(particles, &bonds, time_step));
+            }
             match stepped {
                 Ok(StepReport { iterations, n_unconverged, n_yielded }) => {
                     self.interval.iterations += iterations;
@@ -426,6 +437,7 @@ impl World {
                 data,
             });
             group.holds.visit_state(visitor);
+            group.carried.visit_state(visitor);
             group.method.visit_state(visitor);
         }
     }
@@ -443,6 +455,16 @@ impl World {
         let mut digest = Digest::default();
         self.visit_state(&mut digest);
         digest.0
+    }
+
+    /// The surface points that a body carries, where they are now; `None` if it carries none. [m]
+    pub fn carried_points(&self, body: usize) -> Option<Vec<Vec3>> {
+        self.groups.iter().find_map(|g| g.carried.positions_of(body as u32, &g.particles))
+    }
+
+    /// Velocities of the surface points that a body carries; `None` if it carries none. [m/s]
+    pub fn carried_velocities(&self, body: usize) -> Option<Vec<Vec3>> {
+        self.groups.iter().find_map(|g| g.carried.velocities_of(body as u32, &g.particles))
     }
 
     /// A snapshot with the asked-for columns; names that no group knows are left out.

@@ -3,6 +3,7 @@
 use super::super::message::Command;
 use super::super::socket::Bell;
 use phyxel::frame::Frame;
+use phyxel_io::results::SurfaceTable;
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::SyncSender;
@@ -28,6 +29,8 @@ pub(super) struct Snapshot {
     pub(super) index: usize,
     /// Particles, with the columns that pages wanted.
     pub(super) frame: Frame,
+    /// Surfaces, with the indices of their bodies.
+    pub(super) surfaces: Vec<(usize, SurfaceTable)>,
     /// The row of the ledger.
     pub(super) ledger: Arc<Value>,
 }
@@ -300,7 +303,7 @@ mod tests {
 
     fn snapshot(index: usize) -> Snapshot {
         let ledger = Arc::new(json!([index]));
-        Snapshot { sequence: index as u64 + 1, index, frame: Frame::default(), ledger }
+        Snapshot { sequence: index as u64 + 1, index, frame: Frame::default(), surfaces: Vec::new(), ledger }
     }
 
     fn set(key: &str, value: f64) -> Wish {

@@ -10,7 +10,8 @@ use crate::failure::Failure;
 use crate::scene_source::{SceneSource, SceneText};
 use hub::{Answer, Hub, PageId, Snapshot, Wish};
 use phyxel::world::World;
-use phyxel_io::viewer::{Moment, Scenery, ledger_columns};
+use phyxel_io::results::SurfaceKind;
+use phyxel_io::viewer::{Moment, MomentSurface, Scenery, ledger_columns};
 use serde_json::{Value, json};
 use simulation::Simulation;
 use std::collections::VecDeque;
@@ -63,6 +64,8 @@ impl LiveSource {
     fn packet(&self, snapshot: &Snapshot, columns: &[String]) -> Vec<u8> {
         let mut moment = Moment::of_frame(snapshot.index, &snapshot.frame, columns);
         moment.obstacles = self.scenery.poses(snapshot.frame.time);
+        moment.surfaces =
+            snapshot.surfaces.iter().map(|(body, table)| MomentSurface::of_table(*body, table)).collect();
         moment.ledger = Some((*snapshot.ledger).clone());
         moment.encode()
     }
@@ -75,7 +78,7 @@ fn info(source: &SceneSource, scenery: &Scenery, bounds: [[f32; 3]; 2]) -> Value
             "method": body.method,
             "material": body.material,
             "particles": body.n_particles,
-            "surface": null,
+            "surface": body.surface.map(SurfaceKind::key),
         })
     });
     let columns = source.world.columns();

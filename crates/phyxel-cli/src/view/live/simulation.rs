@@ -8,6 +8,7 @@ use super::hub::{Hub, Order, PageId, Snapshot, Wish};
 use super::parameters::Panel;
 use crate::failure::Failure;
 use crate::scene_source::{SceneSource, SceneText};
+use crate::surfaces::Surfaces;
 use phyxel::math::Vec3;
 use phyxel::world::{Action, Hold, World};
 use phyxel_io::results::BodyInfo;
@@ -39,6 +40,7 @@ pub(super) struct Simulation {
     bodies: Vec<BodyInfo>,
     columns: Vec<String>,
     world: World,
+    surfaces: Surfaces,
     panel: Panel,
     /// Number of the frame that the world is at.
     frame: usize,
@@ -72,7 +74,7 @@ impl Meter {
 impl Simulation {
     /// At its start, and the place where pages meet it.
     pub(super) fn new(text: SceneText, source: SceneSource) -> (Self, Arc<Hub>) {
-        let SceneSource { scene, bodies, world, .. } = source;
+        let SceneSource { scene, bodies, world, surfaces, .. } = source;
         let now = Instant::now();
         let mut simulation = Self {
             text,
@@ -82,6 +84,7 @@ impl Simulation {
             bodies,
             ledger: Arc::new(ledger_row(&world.ledger())),
             world,
+            surfaces,
             frame: 0,
             is_running: true,
             n_steps_due: 0,
@@ -268,8 +271,12 @@ impl Simulation {
         if self.rows.len() > MEMORY {
             self.rows.pop_front();
         }
+        let index_of = |name: &String| self.bodies.iter().position(|body| body.name == *name);
+        let surfaces = self.surfaces.now(&self.world).into_iter();
+        let surfaces = surfaces.filter_map(|(name, table)| Some((index_of(&name)?, table))).collect();
         self.sequence += 1;
-        Snapshot { sequence: self.sequence, index: self.frame, frame, ledger: Arc::clone(&self.ledger) }
+        let ledger = Arc::clone(&self.ledger);
+        Snapshot { sequence: self.sequence, index: self.frame, frame, surfaces, ledger }
     }
 
     /// Id and body of what stood in a row of a frame.

@@ -84,7 +84,7 @@ pub static ROOT: Table = Table {
         key("output", Kind::Table(&OUTPUT), Presence::Default("{}"), "What is written, and how often."),
     ]],
     rules: &[],
-    later: &["events", "surface"],
+    later: &["events"],
 };
 
 static SPACING_ALONG: Table = Table {
@@ -175,10 +175,60 @@ static BODY: Table = Table {
                 "Whether it is one piece with other bodies of its method that say so too: bonded where they touch at the start, \
                  and in `incremental` also where they meet later.",
             ),
+            key(
+                "surface",
+                Kind::Table(&SURFACE),
+                Presence::Optional("no surface is written"),
+                "A surface of the body, written in every frame.",
+            ),
         ],
     ],
     rules: &[Rule::OneOf(&[&["spacing"], &["particles"]])],
-    later: &["surface"],
+    later: &[],
+};
+
+static SURFACE: Table = Table {
+    name: "surface",
+    heading: "[bodies.surface]",
+    doc: "What is drawn and exported of a body in place of its particles.",
+    groups: &[&[
+        key(
+            "kind",
+            Kind::Choice(&[
+                (
+                    "mesh",
+                    "the body's own mesh, or the triangles of its shape, carried along by the particles",
+                ),
+                (
+                    "skin",
+                    "a new closed surface around the particles in every frame, for matter that flows, splits and merges",
+                ),
+            ]),
+            Presence::Required,
+            "How the surface follows the matter.",
+        ),
+        key(
+            "order",
+            Kind::Integer(0, 1),
+            Presence::Optional("1"),
+            "Of a mesh: 1 moves vertices by the affine map of the particles around them, exact for turns and strains; \
+             0 by their mean displacement, as in Jones et al. 2014.",
+        ),
+        key(
+            "edge",
+            Kind::Quantity(SPACING),
+            Presence::Optional("the spacing of the particles"),
+            "Of the mesh of a shape: longest edge of its triangles. Meshes from files keep theirs.",
+        ),
+        key(
+            "uvs",
+            Kind::Boolean,
+            Presence::Optional("false"),
+            "Of a mesh: whether texture coordinates are needed; a mesh without them is then refused.",
+        ),
+    ]],
+    rules: &[],
+    later: &["surfels"],
 };
 
 static MOTION_KEYS: [Key; 2] = [

@@ -16,7 +16,7 @@ use super::Holds;
 use super::obstacles::STUCK;
 use crate::geometry::Aabb;
 use crate::math::{Real, Vec3};
-use crate::neighbors::{Grid, Neighbors};
+use crate::neighbors::{Grid, Neighbors, VisitBonds};
 use crate::particles::Particles;
 use motions::{Motions, Slack};
 use pair::Pair;
@@ -31,9 +31,6 @@ pub(crate) struct BodyTraits {
     /// Bodies with the same number are one piece of matter: they may be bonded to each other.
     pub(crate) matter: u32,
 }
-
-/// Calls back with every particle that a given one is bonded to, and the bond without stress.
-pub(crate) type VisitBonds<'a> = &'a (dyn Fn(usize, &mut dyn FnMut(usize, Vec3)) + Sync);
 
 /// A group of bodies, as contact sees it before a step.
 #[derive(Clone, Copy)]

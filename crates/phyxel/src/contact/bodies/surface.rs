@@ -1,8 +1,7 @@
 //! Which particles are at the surface of their matter, and which way is out.
 
-use super::VisitBonds;
 use crate::math::{Real, Vec3};
-use crate::neighbors::Neighbors;
+use crate::neighbors::{Neighbors, VisitBonds};
 use crate::particles::Particles;
 
 /// Weighted mean of the directions to neighbours: 0 inside matter, 0.25 to 0.33 at a face, 0.43 to 0.54 at an edge, 0.64 to

@@ -1,6 +1,7 @@
 //! Triangle meshes: validity, closest points, and an inside that survives holes.
 
 mod bvh;
+mod refine;
 mod rim;
 mod topology;
 mod triangle;

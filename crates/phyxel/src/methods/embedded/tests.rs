@@ -8,6 +8,7 @@ use crate::math::{Random, frobenius_norm, vec3};
 use crate::methods::Timings;
 use crate::methods::testing::{E, NU, lattice, matter, random_map};
 use crate::neighbors::BondRows;
+use crate::surface::CarriedPoints;
 
 fn build(params: Params, particles: &mut Particles) -> Embedded {
     let matter = matter(particles, Law::Corotated, None);
@@ -33,7 +34,7 @@ fn disagree(method: &mut Embedded, particles: &Particles) {
 /// Runs `act` with a context that has no obstacles, grips or fields.
 fn with_context<T>(time_step: Real, act: impl FnOnce(&mut StepContext<'_>) -> T) -> T {
     let (mut touching, mut given, mut holds) = (Vec::new(), Vec::new(), Holds::default());
-    let (mut next_id, mut timings) = (1_000_000, Timings::default());
+    let (mut next_id, mut timings, mut carried) = (1_000_000, Timings::default(), CarriedPoints::default());
     let mut no_bodies = BodyContacts::new(false, Vec::new());
     let contacts = Contacts {
         obstacles: &[],
@@ -49,6 +50,7 @@ fn with_context<T>(time_step: Real, act: impl FnOnce(&mut StepContext<'_>) -> T)
         fields: Fields { gravity: Vec3::ZERO, fields: &[], time: 0.0 },
         contacts,
         grips: Grips { moves: &[], holds: &mut holds, time_step, impulses: &mut [] },
+        carried: &mut carried,
         next_id: &mut next_id,
         timings: &mut timings,
     };

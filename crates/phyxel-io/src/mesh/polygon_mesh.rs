@@ -1,0 +1,86 @@
+//! A mesh as its file has it: polygons, and what their corners bring along.
+
+use super::{MeshError, polygon};
+use phyxel::geometry::{Placement, TriangleMesh};
+use phyxel::math::Vec3;
+
+/// Polygons with texture coordinates, normals and groups, where there are any.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PolygonMesh {
+    /// Positions, in the order of the file.
+    pub vertices: Vec<Vec3>,
+    /// How many corners each face has.
+    pub face_sizes: Vec<u32>,
+    /// Vertices of the corners, face after face.
+    pub corners: Vec<u32>,
+    /// Texture coordinates, one per corner, origin at the lower left; empty if there are none.
+    pub uvs: Vec<[f32; 2]>,
+    /// Unit normals, one per corner; empty if there are none.
+    pub normals: Vec<Vec3>,
+    /// For each face its place in `group_names`; empty if there are no groups.
+    pub face_groups: Vec<u32>,
+    /// Names of the groups.
+    pub group_names: Vec<String>,
+}
+
+impl PolygonMesh {
+    /// Adds a face.
+    pub(super) fn add_face(&mut self, corners: &[u32]) {
+        self.face_sizes.push(corners.len() as u32);
+        self.corners.extend_from_slice(corners);
+    }
+
+    /// Corner ranges of the faces.
+    pub fn faces(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
+        self.face_sizes.iter().scan(0, |end, &size| {
+            let start = *end;
+            *end += size as usize;
+            Some(start..*end)
+        })
+    }
+
+    /// The solid's surface: polygons cut into triangles, vertices at the same place made one.
+    pub(super) fn to_triangle_mesh(&self, format: &'static str) -> Result<TriangleMesh, MeshError> {
+        let mut triangles = Vec::new();
+        for face in self.faces() {
+            polygon::triangulate(&self.corners[face], &self.vertices, &mut triangles);
+        }
+        if triangles.is_empty() {
+            return Err(MeshError::NoTriangles { format });
+        }
+        Ok(TriangleMesh::try_new(self.vertices.clone(), triangles)?.merge_duplicates())
+    }
+
+    /// The triangles of a shape.
+    pub fn from_triangles(mesh: &TriangleMesh) -> Self {
+        Self {
+            vertices: mesh.vertices().to_vec(),
+            face_sizes: vec![3; mesh.triangles().len()],
+            corners: mesh.triangles().as_flattened().to_vec(),
+            ..Self::default()
+        }
+    }
+
+    /// The same mesh somewhere else.
+    pub fn placed(mut self, placement: &Placement) -> Self {
+        self.vertices.iter_mut().for_each(|vertex| *vertex = placement.to_world(*vertex));
+        self.normals.iter_mut().for_each(|normal| *normal = placement.direction_to_world(*normal));
+        self
+    }
+
+    /// What is incomplete or makes no sense is left out: it is no reason to refuse a shape.
+    pub(super) fn drop_incomplete(&mut self) {
+        let n_corners = self.corners.len();
+        if self.uvs.len() != n_corners || self.uvs.iter().flatten().any(|x| !x.is_finite()) {
+            self.uvs.clear();
+        }
+        if self.normals.len() != n_corners || self.normals.iter().any(|n| n.try_normalize().is_none()) {
+            self.normals.clear();
+        }
+        self.normals.iter_mut().for_each(|normal| *normal = normal.normalize());
+        if self.face_groups.len() != self.face_sizes.len() || self.group_names.is_empty() {
+            self.face_groups.clear();
+            self.group_names.clear();
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Meshes that bodies carry along: from a file or a shape to what is written of them in every frame.
+
+mod normals;
+
+use crate::mesh::PolygonMesh;
+use crate::results::SurfaceTable;
+use normals::NormalRule;
+use phyxel::geometry::{PlacedShape, ShapeError};
+use phyxel::math::Vec3;
+
+/// Faces of a shape that meet at a larger angle than this keep a sharp edge. [rad]
+const CREASE: f64 = 0.6;
+/// Segments around a round shape, at the least and at the most.
+const SEGMENTS: (f64, f64) = (16.0, 1024.0);
+
+/// A mesh that follows its body.
+#[derive(Clone, Debug)]
+pub struct SurfaceMesh {
+    rest: PolygonMesh,
+    rule: NormalRule,
+}
+
+impl SurfaceMesh {
+    /// A mesh from a file, where it stands at the start.
+    pub fn new(rest: PolygonMesh) -> Self {
+        let rule = if rest.normals.is_empty() { NormalRule::smooth(&rest) } else { NormalRule::own(&rest) };
+        Self { rest, rule }
+    }
+
+    /// The surface of a shape, with edges about as long as `edge` [m].
+    ///
+    /// # Errors
+    /// When it has no closed surface.
+    pub fn of_shape(shape: &PlacedShape, edge: f64) -> Result<Self, ShapeError> {
+        let extent = shape.bounds().ok_or(ShapeError::Infinite)?.size().max_element();
+        let segments = (std::f64::consts::PI * extent / edge).ceil().clamp(SEGMENTS.0, SEGMENTS.1);
+        let rest = PolygonMesh::from_triangles(&shape.triangulate(segments as usize)?.refined(edge));
+        let rule = NormalRule::creased(&rest, CREASE);
+        Ok(Self { rest, rule })
+    }
+
+    /// Vertices at the start, in the order in which they are to be carried. [m]
+    pub fn vertices(&self) -> &[Vec3] {
+        &self.rest.vertices
+    }
+
+    /// Whether it has texture coordinates.
+    pub fn has_uvs(&self) -> bool {
+        !self.rest.uvs.is_empty()
+    }
+
+    /// Length of the longest edge at the start. [m]
+    pub fn longest_edge(&self) -> f64 {
+        let PolygonMesh { vertices, corners, .. } = &self.rest;
+        let place = |k: usize| vertices[corners[k] as usize];
+        let longest = |face: std::ops::Range<usize>| {
+            let next = |k: usize| if k + 1 < face.end { k + 1 } else { face.start };
+            face.clone().map(|k| place(k).distance(place(next(k)))).fold(0.0, f64::max)
+        };
+        self.rest.faces().map(longest).fold(0.0, f64::max)
+    }
+
+    /// The mesh with its vertices elsewhere; velocities may be empty.
+    pub fn at(&self, time: f64, positions: &[Vec3], velocities: &[Vec3]) -> SurfaceTable {
+        let floats = |v: &Vec3| v.as_vec3().to_array();
+        let (normal, corner_normals) = self.rule.normals(&self.rest, positions);
+        SurfaceTable {
+            time,
+            position: positions.iter().map(floats).collect(),
+            normal: normal.iter().map(floats).collect(),
+            velocity: velocities.iter().map(floats).collect(),
+            face_sizes: self.rest.face_sizes.clone(),
+            corners: self.rest.corners.clone(),
+            uvs: self.rest.uvs.clone(),
+            corner_normals: corner_normals.iter().map(floats).collect(),
+            face_groups: self.rest.face_groups.clone(),
+            group_names: self.rest.group_names.clone(),
+        }
+    }
+}
