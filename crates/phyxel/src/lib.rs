@@ -54,8 +54,8 @@ pub mod prelude {
     pub use crate::contact::{Friction, Grip, Keyframe, Motion, Obstacle};
     pub use crate::forces::{Field, ForceField};
     pub use crate::geometry::{Fill, PlacedShape, Placement, Sampling, Shape, Spacing};
-    pub use crate::material::Material;
+    pub use crate::material::{Material, MaterialChange, PlasticityChange};
     pub use crate::math::{Mat3, Quat, Real, Vec3, vec3};
     pub use crate::surface::{Carried, CarryOrder};
-    pub use crate::world::{Body, World};
+    pub use crate::world::{Action, Body, Event, Hold, World};
 }

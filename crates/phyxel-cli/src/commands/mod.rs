@@ -9,6 +9,7 @@ mod render;
 mod resume;
 mod run;
 mod schema;
+mod view;
 
 use crate::failure::Failure;
 use clap::{Parser, Subcommand};
@@ -21,6 +22,7 @@ Examples:
   phyxel resume out/scene                              goes on where it stopped
   phyxel render out/scene -o scene.gif                 an animation
   phyxel render out/scene -o sheet.png --sheet 9       nine moments on one page
+  phyxel view out/scene                                in the browser; with scene.toml, a live run
   phyxel export out/scene --format usd -o scene.usda   for Blender and Houdini
   phyxel compare scene.toml --methods reference,embedded -o out/both   the same scene by two methods
 
@@ -41,6 +43,7 @@ pub(crate) enum Command {
     Compare(compare::Args),
     Resume(resume::Args),
     Render(render::Args),
+    View(view::Args),
     Export(export::Args),
     List(list::Args),
     Schema(schema::Args),
@@ -55,6 +58,7 @@ impl Command {
             Self::Compare(args) => compare::run(&args),
             Self::Resume(args) => resume::run(&args),
             Self::Render(args) => render::run(&args),
+            Self::View(args) => view::run(&args),
             Self::Export(args) => export::run(&args),
             Self::List(args) => list::run(&args),
             Self::Schema(args) => schema::run(&args),
@@ -64,7 +68,7 @@ impl Command {
 }
 
 /// Prints a result on stdout. A reader that went away (`| head`) is no error.
-fn print(text: &str) -> Result<(), Failure> {
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
     use std::io::Write;
     match std::io::stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {

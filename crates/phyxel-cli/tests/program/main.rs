@@ -8,3 +8,4 @@ mod results;
 mod resuming;
 mod support;
 mod trouble;
+mod viewing;

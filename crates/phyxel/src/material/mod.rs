@@ -1,11 +1,13 @@
 //! What bodies are made of: parameters that may vary, laws from deformation to stress, plastic flow, presets.
 
+mod change;
 mod elasticity;
 mod guard;
 mod parameter;
 mod plasticity;
 mod presets;
 
+pub use change::{MaterialChange, PlasticityChange};
 pub use elasticity::{
     Corotated, Lame, LameParameter, Law, NeoHookean, SquaredStretch, StVenantKirchhoff, von_mises,
 };

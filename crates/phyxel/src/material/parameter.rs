@@ -116,6 +116,19 @@ impl Parameter {
         }
     }
 
+    /// Gives the particles of one body a value; `bodies` has the body of each.
+    pub fn set(&mut self, value: Real, bodies: &[u32], body: u32) {
+        if *self == Self::Uniform(value) {
+            return;
+        }
+        if bodies.iter().all(|b| *b == body) {
+            *self = Self::Uniform(value);
+            return;
+        }
+        let of = |(i, b): (usize, &u32)| if *b == body { value } else { self.at(i) };
+        *self = Self::Column(bodies.iter().enumerate().map(of).collect());
+    }
+
     /// New particle k has the value of old particle `order[k]`.
     pub fn reorder(&mut self, order: &[u32]) {
         if let Self::Column(column) = self {

@@ -7,7 +7,7 @@
 //! Departs from the papers: their ν is per step, which makes the material depend on the time step
 //! ([`FlowRule::PerStep`]); the exponential also cannot exceed 1.
 
-use super::{Lame, Law, Parameter, Varying};
+use super::{Lame, Law, Parameter, PlasticityChange, Varying};
 use crate::math::{Mat3, Real, Svd, Vec3, svd};
 use crate::particles::StateVisitor;
 
@@ -143,6 +143,21 @@ impl PlasticParameter {
     /// New particle k has the values of old particle `order[k]`.
     pub fn reorder(&mut self, order: &[u32]) {
         self.each().into_iter().for_each(|(.., parameter)| parameter.reorder(order));
+    }
+
+    /// Changes how the particles of one body flow; `bodies` has the body of each.
+    pub fn change(&mut self, change: &PlasticityChange, bodies: &[u32], body: u32) {
+        let values = match *change {
+            PlasticityChange::Off => [Some(Real::INFINITY), Some(0.0), Some(0.0), Some(0.0)],
+            PlasticityChange::On { yield_stress, flow_rate, hardening, thickening_stress, .. } => {
+                [yield_stress, flow_rate, hardening, thickening_stress]
+            }
+        };
+        for ((.., parameter), value) in self.each().into_iter().zip(values) {
+            if let Some(value) = value {
+                parameter.set(value, bodies, body);
+            }
+        }
     }
 
     /// Names the columns, where there are any.

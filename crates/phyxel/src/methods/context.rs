@@ -66,6 +66,12 @@ pub enum StepError {
         /// The particle.
         particle: usize,
     },
+    /// An event that cannot happen.
+    #[error("{reason}")]
+    Event {
+        /// Why.
+        reason: String,
+    },
     /// The matter is torn to pieces, and steps would have to become uselessly small.
     #[error("{reason}")]
     Unstable {

@@ -6,6 +6,7 @@ pub mod embedded;
 mod explicit;
 pub mod incremental;
 pub mod reference;
+mod stiffness;
 mod strays;
 #[cfg(test)]
 mod testing;
@@ -15,7 +16,7 @@ pub use catalogue::{CATALOGUE, Entry};
 pub use context::{StepContext, StepError, StepReport, Timings};
 
 use crate::geometry::Sampling;
-use crate::material::{Law, Parameter, PlasticParameter, YieldMeasure};
+use crate::material::{Law, MaterialChange, Parameter, PlasticParameter, YieldMeasure};
 use crate::math::{Real, Vec3};
 use crate::particles::{Particles, StateVisitor};
 use std::fmt::Debug;
@@ -34,6 +35,22 @@ pub trait Method: Send + Sync {
 
     /// Something changed outside a step: rebuild what was derived from it.
     fn changed(&mut self, particles: &Particles, change: Change);
+
+    /// The material of a body changes between steps: what follows from it follows at once, rest shape and plastic state stay. A
+    /// change of stiffness names both moduli. It must not depend on the state, but for what is state itself: a restored
+    /// world has made its changes at the start.
+    ///
+    /// # Errors
+    /// When the method cannot do it; nothing has changed then.
+    fn change_material(
+        &mut self,
+        _particles: &Particles,
+        body: u32,
+        _change: &MaterialChange,
+    ) -> Result<(), MethodError> {
+        let message = "its method cannot change materials while it runs".into();
+        Err(MethodError { body: Some(body), message })
+    }
 
     /// Names every state array of the method's own once.
     fn visit_state(&mut self, visitor: &mut dyn StateVisitor);

@@ -4,7 +4,7 @@ mod remap;
 mod state;
 
 pub use remap::{GONE, Origin, Remap};
-pub use state::{Carry, Digest, StateData, StateItem, StateVisitor};
+pub use state::{Carry, Digest, LAYOUT, StateData, StateItem, StateVisitor};
 
 use crate::math::{Real, Vec3, sum_over};
 

@@ -2,6 +2,10 @@
 
 use crate::math::{Mat3, Real, Vec3};
 
+/// Set of single numbers that decide which items follow them: a visitor that compares state before it replaces any
+/// replaces these at once.
+pub const LAYOUT: &str = "layout";
+
 /// One array (or number) of state, with what a visitor must know about it.
 pub struct StateItem<'a> {
     /// Unique within a group.

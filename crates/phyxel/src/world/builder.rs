@@ -1,6 +1,7 @@
 //! From a description to a world that is valid.
 
-use super::{Group, Interval, Limit, World, sorting};
+use super::events::{Schedule, p_wave_modulus};
+use super::{ActionError, Event, Group, Interval, Limit, World, sorting};
 use crate::contact::{
     BodyContacts, BodyTraits, Grip, GripMove, Holds, Obstacle, Pose, PosedObstacle, Surface,
 };
@@ -140,6 +141,16 @@ pub enum BuildError {
         /// Who, and how deep.
         pairs: String,
     },
+    /// An event that cannot happen.
+    #[error("event at {time} s: {source}")]
+    Event {
+        /// Index of the event.
+        event: usize,
+        /// Its time. [s]
+        time: Real,
+        /// Why.
+        source: ActionError,
+    },
     /// An obstacle whose distances cannot be baked.
     #[error("obstacle \"{name}\": {problem}")]
     Obstacle {
@@ -163,6 +174,7 @@ pub struct WorldBuilder {
     methods: Vec<Arc<dyn MethodFactory>>,
     default_method: String,
     time_step: Option<Real>,
+    events: Vec<Event>,
     body_contact: bool,
     timings: Timings,
 }
@@ -179,6 +191,7 @@ impl Default for WorldBuilder {
             methods: Vec::new(),
             default_method: "reference".into(),
             time_step: None,
+            events: Vec::new(),
             body_contact: true,
             timings: Timings::default(),
         }
@@ -239,6 +252,12 @@ impl WorldBuilder {
         self
     }
 
+    /// Adds something that happens at a time.
+    pub fn event(mut self, event: Event) -> Self {
+        self.events.push(event);
+        self
+    }
+
     /// Whether bodies, and parts of one body, keep out of each other; on by default.
     pub fn body_contact(mut self, is_on: bool) -> Self {
         self.body_contact = is_on;
@@ -263,6 +282,15 @@ impl WorldBuilder {
         let mut world = World {
             groups: Vec::new(),
             body_names: self.bodies.iter().map(|b| b.name.clone()).collect(),
+            materials: self.bodies.iter().map(|b| b.material.clone()).collect(),
+            start_modulus: self
+                .bodies
+                .iter()
+                .map(|b| p_wave_modulus(&b.material.youngs_modulus, &b.material.poisson_ratio))
+                .collect(),
+            stiffening: vec![1.0; self.bodies.len()],
+            schedule: Schedule::default(),
+            pull: Vec::new(),
             posed: self.pose_obstacles(&filled)?,
             moves: vec![
                 GripMove { start: still(), end: still(), axes: Vec3::ZERO, active: false };
@@ -302,7 +330,13 @@ impl WorldBuilder {
         world.warnings.extend(self.obstacle_warnings(&world));
         (world.obstacles, world.grips, world.fields) = (self.obstacles, self.grips, self.fields);
         world.timings = self.timings;
-        let Limit { value, reason, .. } = world.limit();
+        let times: Vec<Real> = self.events.iter().map(|event| event.time).collect();
+        world.plan(self.events).map_err(|(event, source)| BuildError::Event {
+            event,
+            time: times[event],
+            source,
+        })?;
+        let Limit { value, reason, .. } = world.limit(None);
         world.interval = Interval { time_step: value, reason, ..Interval::default() };
         Ok(world)
     }
@@ -442,8 +476,18 @@ impl WorldBuilder {
         let bodies = members.iter().map(|&index| (index as u32, &self.bodies[index].carried));
         let with_points: Vec<(u32, &Carried)> = bodies.filter(|b| !b.1.points.is_empty()).collect();
         let carried = CarriedPoints::new(&with_points, &particles, &bonds);
-        let (touching, given) = (Vec::new(), Vec::new());
-        Ok(Group { particles, method, holds, touching, given, carried, rest_limit })
+        Ok(Group {
+            key: key.into(),
+            bodies: members.iter().map(|&k| k as u32).collect(),
+            particles,
+            method,
+            holds,
+            touching: Vec::new(),
+            given: Vec::new(),
+            carried,
+            start_limit: rest_limit,
+            rest_limit,
+        })
     }
 
     /// Refuses materials that a method of the catalogue cannot run, and says which methods can.

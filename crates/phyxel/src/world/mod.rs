@@ -1,25 +1,35 @@
 //! A world: groups of bodies, what they meet, and the march through time.
 
 mod builder;
+mod drag;
+mod events;
 mod ledger;
 mod sorting;
 
 pub use builder::{Body, BuildError, WorldBuilder};
+pub use events::{Action, ActionError, Event, Hold};
 pub use ledger::Ledger;
 
+use self::drag::{Hand, Pull, visit_pull};
+use self::events::Schedule;
 use crate::contact::Obstacle;
 use crate::contact::{
     BodyContacts, Contacts, Grip, GripMove, Grips, GroupView, Holds, Meeting, PosedObstacle,
 };
 use crate::forces::{Fields, ForceField};
 use crate::frame::{Frame, FrameColumn};
+use crate::material::Material;
 use crate::math::{Real, Vec3, max_over};
 use crate::methods::{Change, ColumnInfo, Method, StepContext, StepError, StepReport, Timings};
-use crate::particles::{Carry, Digest, PARTICLES, Particles, StateData, StateItem, StateVisitor};
+use crate::particles::{Carry, Digest, LAYOUT, PARTICLES, Particles, StateData, StateItem, StateVisitor};
 use crate::surface::CarriedPoints;
 
 /// Bodies that one method drives together: one particle system, one neighbour search, one solve.
 struct Group {
+    /// Key of the method.
+    key: String,
+    /// Indices of the bodies.
+    bodies: Vec<u32>,
     particles: Particles,
     method: Box<dyn Method>,
     holds: Holds,
@@ -29,7 +39,8 @@ struct Group {
     given: Vec<Vec3>,
     /// Surface points that the particles carry along.
     carried: CarriedPoints,
-    /// The method's limit in the undeformed state. [s]
+    /// The method's limit in the undeformed state, with the materials of the start and with the present ones. [s]
+    start_limit: Real,
     rest_limit: Real,
 }
 
@@ -37,6 +48,14 @@ struct Group {
 pub struct World {
     groups: Vec<Group>,
     body_names: Vec<String>,
+    /// What the bodies are made of now.
+    materials: Vec<Material>,
+    /// By body, the modulus of sound at the start [Pa], and how much larger it is now.
+    start_modulus: Vec<Real>,
+    stiffening: Vec<Real>,
+    schedule: Schedule,
+    /// What is pulled: nothing, or one particle.
+    pull: Vec<Pull>,
     obstacles: Vec<Obstacle>,
     posed: Vec<PosedObstacle>,
     grips: Vec<Grip>,
@@ -66,6 +85,7 @@ struct Interval {
     reason: &'static str,
     grip_impulses: Vec<Vec3>,
     obstacle_impulses: Vec<Vec3>,
+    drag_impulse: Vec3,
 }
 
 /// A run that cannot go on.
@@ -172,7 +192,7 @@ impl World {
 
     /// The next step's length if it were not cut to fit an interval, and the reason. [s]
     pub fn time_step_limit(&self) -> (Real, &'static str) {
-        let limit = self.limit();
+        let limit = self.limit(self.hand().as_ref());
         (limit.value, limit.reason)
     }
 
@@ -184,7 +204,8 @@ impl World {
         self.advance_to(self.time + interval)
     }
 
-    /// Advances to a time, in equal steps under every limit; if a limit shrinks on the way, the rest is divided anew.
+    /// Advances to a time, in equal steps under every limit; if a limit shrinks on the way, the rest is divided anew. Events
+    /// happen at their times, those at the present time first and those at `end` in the next call.
     ///
     /// # Errors
     /// As [`World::advance`].
@@ -197,10 +218,21 @@ impl World {
             time_step: end - self.time,
             ..Interval::default()
         };
+        while self.time < end {
+            self.act_on_due_events()?;
+            self.advance_undisturbed(self.schedule.pause(end))?;
+        }
+        Ok(())
+    }
+
+    /// Advances to a time before which nothing happens.
+    fn advance_undisturbed(&mut self, end: Real) -> Result<(), WorldError> {
         let mut time_step = Real::INFINITY;
         let mut n_left = 0usize;
         while self.time < end {
-            let limit = self.limit();
+            self.follow_pull();
+            let hand = self.hand();
+            let limit = self.limit(hand.as_ref());
             if let Some((group, particle)) = limit.torn {
                 let reason = "the matter is stretched so far that stable steps become uselessly short".into();
                 return Err(self.error(group, StepError::Unstable { reason, particle }));
@@ -220,6 +252,9 @@ impl World {
                 self.interval.time_step = time_step;
                 self.interval.reason = if n_left == 1 { "frame" } else { limit.reason };
             }
+            if let Some(hand) = &hand {
+                self.pull_by_hand(hand, time_step);
+            }
             self.step(time_step)?;
             n_left -= 1;
             self.interval.n_steps += 1;
@@ -229,7 +264,7 @@ impl World {
         Ok(())
     }
 
-    fn limit(&self) -> Limit {
+    fn limit(&self, hand: Option<&Hand>) -> Limit {
         let mut limit =
             Limit { value: self.largest_step.unwrap_or(Real::INFINITY), reason: "asked", torn: None };
         let speeds =
@@ -255,6 +290,7 @@ impl World {
         }
         let fields = Fields { gravity: self.gravity, fields: &self.fields, time: self.time };
         limit.take(fields.largest_step(), "force field");
+        limit.take(hand.map_or(Real::INFINITY, |hand| hand.largest_step), "drag");
         limit
     }
 
@@ -357,7 +393,10 @@ impl World {
 
     fn error(&self, group: usize, source: StepError) -> WorldError {
         let particles = &self.groups[group].particles;
-        let (StepError::NonFinite { particle, .. } | StepError::Unstable { particle, .. }) = source;
+        let particle = match source {
+            StepError::NonFinite { particle, .. } | StepError::Unstable { particle, .. } => particle,
+            StepError::Event { .. } => 0,
+        };
         let (id, body) = (particles.id[particle], particles.body[particle] as usize);
         WorldError {
             time: self.time,
@@ -368,12 +407,25 @@ impl World {
         }
     }
 
-    /// Names all state, group after group. Visitors that write (checkpoints) must be followed by [`World::restored`].
+    /// Names all state, group after group. Visitors that write (checkpoints) must be followed by [`World::restored`]; they write to
+    /// a world that has just been built, with the same events, of which those that have happened happen on the way.
     pub fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
         let number = |name, data| StateItem { name, unit: "s", set: "", carry: Carry::Copy, data };
         visitor.visit(number("time", StateData::Number(&mut self.time)));
         let data = StateData::Counter(&mut self.next_id);
         visitor.visit(StateItem { name: "next_id", unit: "1", set: "", carry: Carry::Copy, data });
+        let n_before = self.schedule.n_past;
+        let data = StateData::Counter(&mut self.schedule.n_past);
+        visitor.visit(StateItem { name: "past_events", unit: "1", set: LAYOUT, carry: Carry::Copy, data });
+        if self.schedule.n_past != n_before {
+            self.repeat_events(n_before);
+        }
+        let Vec3 { x, y, z } = &mut self.gravity;
+        for (name, value) in [("gravity_x", x), ("gravity_y", y), ("gravity_z", z)] {
+            let data = StateData::Number(value);
+            visitor.visit(StateItem { name, unit: "m/s2", set: "", carry: Carry::Copy, data });
+        }
+        visit_pull(&mut self.pull, visitor);
         for group in &mut self.groups {
             group.particles.visit_state(visitor);
             let data = StateData::Integers(&mut group.touching);

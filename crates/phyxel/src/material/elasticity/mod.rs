@@ -33,6 +33,11 @@ impl Lame {
         Self { lambda: e * nu / ((1.0 + nu) * (1.0 - 2.0 * nu)), mu: e / (2.0 * (1.0 + nu)) }
     }
 
+    /// λ + 2µ/3, the modulus of compression from all sides. [Pa]
+    pub fn bulk_modulus(self) -> Real {
+        self.lambda + 2.0 / 3.0 * self.mu
+    }
+
     /// λ + 2µ, the modulus of uniaxial strain and of pressure waves. [Pa]
     pub fn p_wave_modulus(self) -> Real {
         self.lambda + 2.0 * self.mu
@@ -59,6 +64,12 @@ impl LameParameter {
             }
         };
         Self { lambda: column(&|l| l.lambda), mu: column(&|l| l.mu) }
+    }
+
+    /// Gives the particles of one body constants; `bodies` has the body of each.
+    pub fn set(&mut self, lame: Lame, bodies: &[u32], body: u32) {
+        self.lambda.set(lame.lambda, bodies, body);
+        self.mu.set(lame.mu, bodies, body);
     }
 
     /// Of particle i.

@@ -10,6 +10,7 @@
 //! neighbours change; splitting and merging by gaps; guards against false neighbours and against particles shot off.
 //! Not here: contact between bodies, surfaces.
 
+mod change;
 mod columns;
 mod deformation;
 mod embedding;
@@ -26,13 +27,15 @@ pub use params::{
     Embedding, Integrator, ListUpdate, MassRule, Params, Resampling, ViscosityModel, VolumeRule,
 };
 
+use super::stiffness::Stiffness;
 use super::thin_bodies::doubt_of_thin_parts;
 use super::{
-    Change, ColumnInfo, Energies, Method, StepContext, StepError, StepReport, TimeStepLimit, explicit,
+    Change, ColumnInfo, Energies, Method, MethodError, StepContext, StepError, StepReport, TimeStepLimit,
+    explicit,
 };
 use crate::forces::{SphViscosity, StrainRateDamping, Viscosity, ViscousBonds};
 use crate::linear::Solved;
-use crate::material::{LameParameter, Law, Parameter, PlasticParameter, YieldMeasure};
+use crate::material::{LameParameter, Law, MaterialChange, Parameter, PlasticParameter, YieldMeasure};
 use crate::math::{Mat3, Real, Vec3, sum_over};
 use crate::mls::{Answer, BondGeometry, Laplacian};
 use crate::neighbors::SlotBonds;
@@ -46,6 +49,7 @@ const BONDS: &str = "bonds";
 pub struct Embedded {
     params: Params,
     matter: MatterColumns,
+    stiffness: Stiffness,
     /// By the bodies' index in the world.
     bodies: Vec<BodyFacts>,
     // state
@@ -257,6 +261,16 @@ impl Method for Embedded {
             Change::Restored => self.restore(particles),
             Change::Moved => self.forces_at(&particles.position, &particles.body),
         }
+    }
+
+    fn change_material(
+        &mut self,
+        particles: &Particles,
+        body: u32,
+        change: &MaterialChange,
+    ) -> Result<(), MethodError> {
+        self.change(particles, body, change);
+        Ok(())
     }
 
     fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {

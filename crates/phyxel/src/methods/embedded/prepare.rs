@@ -5,6 +5,7 @@ use crate::forces::{SphViscosity, Viscosity};
 use crate::geometry::Sampling;
 use crate::material::{LameParameter, Law};
 use crate::math::{Mat3, Real, Vec3};
+use crate::methods::stiffness::Stiffness;
 use crate::methods::thin_bodies::refuse_thin_bodies;
 use crate::methods::{GroupBody, Matter, MethodError, keys};
 use crate::mls::{Answer, Laplacian};
@@ -72,10 +73,12 @@ impl Embedded {
                 ..unknown
             };
         }
+        let lame = LameParameter::from_moduli(&matter.youngs_modulus, &matter.poisson_ratio, n);
         let mut method = Self {
+            stiffness: Stiffness::new(particles, &lame),
             matter: MatterColumns {
                 density: matter.density.clone(),
-                lame: LameParameter::from_moduli(&matter.youngs_modulus, &matter.poisson_ratio, n),
+                lame,
                 viscosity: matter.viscosity.clone(),
                 plasticity: matter.plasticity.clone(),
             },

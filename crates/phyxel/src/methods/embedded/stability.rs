@@ -48,12 +48,12 @@ impl Embedded {
     }
 
     pub(super) fn time_step_limit(&self) -> TimeStepLimit {
-        let ratio = self.pace.time_scale_ratio;
-        let stable = self.rest.time_step * ratio.min(1.0);
+        let (ratio, factor) = (self.pace.time_scale_ratio, self.stiffness.factor());
+        let stable = self.rest.time_step * ratio.min(factor);
         TimeStepLimit {
             value: self.params.safety * stable,
             stable,
-            reason: if ratio < 0.95 { "elastic waves (flattened)" } else { "elastic waves" },
+            reason: if ratio < 0.95 * factor { "elastic waves (flattened)" } else { "elastic waves" },
             particle: Some(self.rest.fastest.min(self.basis.len().saturating_sub(1))),
         }
     }

@@ -9,6 +9,7 @@
 //! (`force_form`), with P̂ in place of ŝP̂; a penalty on motion that the fit cannot see, remembered per bond while it lasts
 //! (`stabilization`); flow rates per second; viscosity from the rate of strain, implicit; neighbour lists with a skin.
 
+mod change;
 mod deformation;
 mod kernel_form;
 mod lists;
@@ -21,14 +22,18 @@ mod tests;
 pub use params::{ForceForm, History, Integrator, Params, StressForm, ViscosityModel};
 
 use self::lists::{BondFacts, Metric};
+use super::stiffness::Stiffness;
 use super::strays::strays;
 use super::thin_bodies::doubt_of_thin_parts;
 use super::{
-    Change, ColumnInfo, Energies, Method, StepContext, StepError, StepReport, TimeStepLimit, explicit,
+    Change, ColumnInfo, Energies, Method, MethodError, StepContext, StepError, StepReport, TimeStepLimit,
+    explicit,
 };
 use crate::forces::{SphPressure, SphViscosity, StrainRateDamping, Viscosity, ViscousBonds};
 use crate::linear::Solved;
-use crate::material::{LameParameter, Law, Parameter, PlasticParameter, YieldMeasure, von_mises};
+use crate::material::{
+    LameParameter, Law, MaterialChange, Parameter, PlasticParameter, YieldMeasure, von_mises,
+};
 use crate::math::{Mat3, Real, Vec3, sum_over, svd, trace};
 use crate::mls::EvenBonds;
 use crate::neighbors::Neighbors;
@@ -48,6 +53,7 @@ pub struct Incremental {
     youngs_modulus: Parameter,
     viscosity: Parameter,
     plasticity: PlasticParameter,
+    stiffness: Stiffness,
     /// By the bodies' index in the world.
     bodies: Vec<BodyFacts>,
     /// How many particles each piece of matter has.
@@ -205,12 +211,12 @@ impl Method for Incremental {
     }
 
     fn max_time_step(&self, _particles: &Particles) -> TimeStepLimit {
-        let ratio = self.time_scale / self.rest.time_scale;
-        let stable = self.rest.time_step * ratio.min(1.0);
+        let (ratio, factor) = (self.time_scale / self.rest.time_scale, self.stiffness.factor());
+        let stable = self.rest.time_step * ratio.min(factor);
         TimeStepLimit {
             value: self.params.safety * stable,
             stable,
-            reason: if ratio < 0.95 { "elastic waves (crowded)" } else { "elastic waves" },
+            reason: if ratio < 0.95 * factor { "elastic waves (crowded)" } else { "elastic waves" },
             particle: Some(self.rest.fastest),
         }
     }
@@ -220,6 +226,16 @@ impl Method for Incremental {
             Change::Restored => self.restore(particles),
             Change::Moved => self.moved(particles),
         }
+    }
+
+    fn change_material(
+        &mut self,
+        particles: &Particles,
+        body: u32,
+        change: &MaterialChange,
+    ) -> Result<(), MethodError> {
+        self.change(particles, body, change);
+        Ok(())
     }
 
     fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {

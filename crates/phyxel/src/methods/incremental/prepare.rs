@@ -5,6 +5,7 @@ use crate::forces::{SphPressure, SphViscosity, Viscosity};
 use crate::material::{LameParameter, Law};
 use crate::math::{Mat3, Real, Vec3};
 use crate::methods::explicit::{MISSED, highest_frequency};
+use crate::methods::stiffness::Stiffness;
 use crate::methods::thin_bodies::refuse_thin_bodies;
 use crate::methods::{Matter, MethodError};
 use crate::neighbors::Neighbors;
@@ -32,8 +33,10 @@ impl Incremental {
             piece_sizes[bodies[body as usize].piece as usize] += 1;
         }
         let stored_rest = params.history == History::StoredRest;
+        let lame = LameParameter::from_moduli(&matter.youngs_modulus, &matter.poisson_ratio, n);
         let mut method = Self {
-            lame: LameParameter::from_moduli(&matter.youngs_modulus, &matter.poisson_ratio, n),
+            stiffness: Stiffness::new(particles, &lame),
+            lame,
             youngs_modulus: matter.youngs_modulus.clone(),
             viscosity: matter.viscosity.clone(),
             plasticity: matter.plasticity.clone(),

@@ -9,6 +9,7 @@
 //! fit cannot see (`stabilization`); a guard against inversion that leaves small strains alone in place of Eq. 7
 //! (`inversion_guard`, `volume_stiffness`); viscosity from the rate of strain.
 
+mod change;
 mod params;
 mod prepare;
 mod stability;
@@ -18,12 +19,14 @@ mod tests;
 pub use params::{Params, Support, VolumeRule};
 
 use super::{
-    Change, ColumnInfo, Energies, Method, StepContext, StepError, StepReport, TimeStepLimit, explicit,
+    Change, ColumnInfo, Energies, Method, MethodError, StepContext, StepError, StepReport, TimeStepLimit,
+    explicit,
 };
 use crate::forces::{StrainRateDamping, Viscosity, ViscousBonds};
 use crate::linear::Solved;
 use crate::material::{
-    Lame, LameParameter, Parameter, StVenantKirchhoff, VolumeGuard, VolumeStiffness, von_mises,
+    Lame, LameParameter, MaterialChange, Parameter, StVenantKirchhoff, VolumeGuard, VolumeStiffness,
+    von_mises,
 };
 use crate::math::{Mat3, Real, Vec3, sum_over, trace};
 use crate::mls::{Answer, BondGeometry, WeightedBonds, fit_gradient, gather_answers};
@@ -137,6 +140,15 @@ impl Method for Reference {
             Change::Restored => self.prepare(particles),
             Change::Moved => self.forces_at(&particles.position),
         }
+    }
+
+    fn change_material(
+        &mut self,
+        particles: &Particles,
+        body: u32,
+        change: &MaterialChange,
+    ) -> Result<(), MethodError> {
+        self.change(particles, body, change)
     }
 
     fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {

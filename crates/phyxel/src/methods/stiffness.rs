@@ -1,0 +1,90 @@
+//! How the largest stable step follows the stiffness of bodies that change while they run.
+//!
+//! The limit 2/ω of the undeformed bodies is found at the start, where they are undeformed. Energies are sums of a bulk and a
+//! shear part, so a body whose moduli grow by at most s vibrates by at most √s faster; with Poisson's ratio unchanged that is
+//! exact. A body that is not the stiffest of its group may have grown stiffer without notice: its own limit is that of the
+//! group at least, and about as much longer as sound takes longer from particle to particle.
+
+use crate::material::{Lame, LameParameter};
+use crate::math::Real;
+use crate::particles::Particles;
+
+/// What the estimate of a body's own limit may miss.
+const UNCERTAINTY: Real = 0.7;
+
+/// The stiffness of a group's bodies, at the start and now.
+#[derive(Clone, Debug)]
+pub(super) struct Stiffness {
+    /// By the bodies' index in the world; bodies of other groups are never the limit.
+    bodies: Vec<BodyStiffness>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct BodyStiffness {
+    /// Smallest bulk and shear moduli at the start. [Pa]
+    bulk: Real,
+    shear: Real,
+    /// Time that sound takes from particle to particle at the start. [s]
+    time_scale: Real,
+    /// Own limit over the group's, at the start.
+    leeway: Real,
+    /// Largest modulus over that of the start.
+    ratio: Real,
+}
+
+impl Stiffness {
+    pub(super) fn new(particles: &Particles, lame: &LameParameter) -> Self {
+        let n_bodies = particles.body.iter().max().map_or(0, |b| *b as usize + 1);
+        let infinite = Real::INFINITY;
+        let none =
+            BodyStiffness { bulk: infinite, shear: infinite, time_scale: infinite, leeway: 1.0, ratio: 1.0 };
+        let mut bodies = vec![none; n_bodies];
+        for i in 0..particles.len() {
+            let (body, lame) = (&mut bodies[particles.body[i] as usize], lame.at(i));
+            let sound_speed = (lame.p_wave_modulus() * particles.volume[i] / particles.mass[i]).sqrt();
+            body.bulk = body.bulk.min(lame.bulk_modulus());
+            body.shear = body.shear.min(lame.mu);
+            body.time_scale = body.time_scale.min(2.0 * particles.radius[i] / sound_speed);
+        }
+        let shortest = bodies.iter().map(|b| b.time_scale).fold(infinite, Real::min);
+        bodies.iter_mut().for_each(|b| b.leeway = (UNCERTAINTY * b.time_scale / shortest).max(1.0));
+        Self { bodies }
+    }
+
+    /// A body has other moduli now.
+    pub(super) fn set(&mut self, body: u32, lame: Lame) {
+        if let Some(body) = self.bodies.get_mut(body as usize) {
+            body.ratio = (lame.bulk_modulus() / body.bulk).max(lame.mu / body.shear);
+        }
+    }
+
+    /// The limit of the undeformed bodies over that at the start.
+    pub(super) fn factor(&self) -> Real {
+        self.bodies.iter().map(|b| b.leeway / b.ratio.sqrt()).fold(Real::INFINITY, Real::min)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::material::Parameter;
+    use crate::methods::testing::lattice;
+
+    /// Two bodies, the second four times as stiff.
+    #[test]
+    fn the_limit_is_that_of_the_body_that_is_stiffest_now() {
+        let mut particles = lattice([4, 4, 4], 0.1, 0.0);
+        (32..64).for_each(|i| particles.body[i] = 1);
+        let e = Parameter::Column((0..64).map(|i| if i < 32 { 1e5 } else { 4e5 }).collect());
+        let lame = LameParameter::from_moduli(&e, &Parameter::Uniform(0.3), 64);
+        let mut stiffness = Stiffness::new(&particles, &lame);
+        assert_eq!(stiffness.factor(), 1.0);
+        stiffness.set(1, Lame::from_moduli(16e5, 0.3));
+        assert!((stiffness.factor() - 0.5).abs() < 1e-12);
+        // the first one's own limit was twice the group's: seventy per cent of it are believed
+        stiffness.set(1, Lame::from_moduli(1e3, 0.3));
+        assert!((stiffness.factor() - 1.4).abs() < 1e-12);
+        stiffness.set(0, Lame::from_moduli(1e3, 0.3));
+        assert!((stiffness.factor() - 14.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,165 @@
+//! A hand that pulls a particle towards a point: a damped spring on the particles about it.
+//!
+//! The force is the same whatever method drives the body: it changes velocities at the beginning of each step.
+//!   F = −k limited(x_p − t) − c V − c' (v̄ − V), |F| ≤ F_max    a_i = w_i F/m
+//!   w_i weight of particle i about the dragged one, 1 there, 0 at the hand's radius R [1]   m = Σ w_i m_i [kg]
+//!   x_p dragged particle, t target [m]   v̄ mean velocity of the hand's particles by w_i m_i, V that of the body [m/s]
+//! F_max lets the hand lift the body and throw it about, but not tear it: the smaller one of a few times the body's weight and a
+//! moderate strain over the hand's area. It is reached at a distance of R, hence k = F_max/R; far targets pull no harder.
+//! Damping is critical for the body as a whole (c = 2ζ√(k M)) and for the hand's particles against the body (c' = 2ζ√(k m)).
+
+use super::World;
+use crate::kernels::poly6_shape;
+use crate::math::{Real, Vec3, sum_over};
+use crate::particles::{Carry, Particles, StateData, StateItem, StateVisitor};
+use rayon::prelude::*;
+use std::f64::consts::PI;
+
+/// Name of the set of what is pulled, in checkpoints.
+const PULLS: &str = "pulls";
+/// The hand's radius is at least so many spacings …
+const SPACINGS: Real = 3.0;
+/// … and this share of the body's size (the cube root of its volume): what is felt does not depend on the number of particles.
+const SHARE: Real = 0.2;
+/// Largest force over the body's mass: about four times its weight on earth. [m/s²]
+const LARGEST_ACCELERATION: Real = 40.0;
+/// Largest force over Young's modulus and the hand's area.
+const LARGEST_STRAIN: Real = 0.3;
+/// ζ: a pulled body settles with hardly any swing.
+const DAMPING: Real = 0.7;
+/// A step moves the hand's particles by at most this share of their spacing on behalf of the hand.
+const MOTION_PER_STEP: Real = 0.25;
+/// Steps over the period of the spring, divided by 2π.
+const STEP_PER_RADIAN: Real = 0.5;
+
+/// What is pulled, and where to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pull {
+    /// The dragged particle.
+    pub(super) id: u32,
+    /// Its body.
+    pub(super) body: u32,
+    /// [m]
+    pub(super) target: Vec3,
+    /// Where the particle was seen last. [m]
+    pub(super) position: Vec3,
+}
+
+/// Names the pull. It is a list of none or one, so that a checkpoint can have either.
+pub(super) fn visit_pull(pull: &mut Vec<Pull>, visitor: &mut dyn StateVisitor) {
+    let mut id: Vec<u32> = pull.iter().map(|p| p.id).collect();
+    let mut body: Vec<u32> = pull.iter().map(|p| p.body).collect();
+    let mut target: Vec<Vec3> = pull.iter().map(|p| p.target).collect();
+    let mut position: Vec<Vec3> = pull.iter().map(|p| p.position).collect();
+    let mut item =
+        |name, unit, data| visitor.visit(StateItem { name, unit, set: PULLS, carry: Carry::Copy, data });
+    item("dragged_id", "1", StateData::Integers(&mut id));
+    item("dragged_body", "1", StateData::Integers(&mut body));
+    item("drag_target", "m", StateData::Vectors(&mut target));
+    item("dragged_position", "m", StateData::Vectors(&mut position));
+    let rows = id.into_iter().zip(body).zip(target.into_iter().zip(position));
+    *pull = rows.map(|((id, body), (target, position))| Pull { id, body, target, position }).collect();
+}
+
+/// The particles that the hand holds in a step, and how it pulls them.
+#[derive(Clone, Debug)]
+pub(super) struct Hand {
+    group: usize,
+    /// Particle and weight.
+    held: Vec<(usize, Real)>,
+    /// m [kg]
+    mass: Real,
+    /// [N]
+    force: Vec3,
+    /// Largest step that it allows. [s]
+    pub(super) largest_step: Real,
+}
+
+impl World {
+    /// Force of the hand on the dragged body, mean over the interval since the last call of [`World::advance_to`]. [N]
+    pub fn drag_force(&self) -> Vec3 {
+        let duration = self.time - self.interval.start;
+        if duration > 0.0 { self.interval.drag_impulse / duration } else { Vec3::ZERO }
+    }
+
+    /// The particle of the pulled body that is nearest to where the dragged one was seen last; of two, the one with the
+    /// smaller id.
+    pub(super) fn nearest(&self, pull: &Pull) -> Option<Pull> {
+        let particles = &self.groups[self.group_of(pull.body)?].particles;
+        let Particles { body, position, id, .. } = particles;
+        let of_body = (0..particles.len()).filter(|&i| body[i] == pull.body);
+        let distance = |i: usize| (position[i].distance_squared(pull.position), id[i]);
+        let nearer = |a: &usize, b: &usize| {
+            let (a, b) = (distance(*a), distance(*b));
+            a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
+        };
+        of_body.min_by(nearer).map(|i| Pull { id: id[i], position: position[i], ..*pull })
+    }
+
+    /// Finds the dragged particle again, or the nearest one if it has merged into another.
+    pub(super) fn follow_pull(&mut self) {
+        let Some(pull) = self.pull.first().copied() else { return };
+        let found = self.group_of(pull.body).and_then(|g| {
+            let particles = &self.groups[g].particles;
+            let index = (0..particles.len()).into_par_iter().find_first(|&i| particles.id[i] == pull.id)?;
+            (particles.body[index] == pull.body).then(|| particles.position[index])
+        });
+        self.pull = match found {
+            Some(position) => vec![Pull { position, ..pull }],
+            None => self.nearest(&pull).into_iter().collect(),
+        };
+    }
+
+    /// What the hand does in the present state; `None` if nothing is dragged.
+    pub(super) fn hand(&self) -> Option<Hand> {
+        let pull = self.pull.first()?;
+        let group = self.group_of(pull.body)?;
+        let Particles { id, body, position, velocity, mass, volume, radius, .. } =
+            &self.groups[group].particles;
+        let n = id.len();
+        let own = |i: usize| body[i] == pull.body;
+        let of_body = |value: &(dyn Fn(usize) -> Real + Sync)| {
+            sum_over::<Real, _>(n, |i| if own(i) { value(i) } else { 0.0 })
+        };
+        let (body_mass, body_volume) = (of_body(&|i| mass[i]), of_body(&|i| volume[i]));
+        let momentum: Vec3 = sum_over(n, |i| if own(i) { velocity[i] * mass[i] } else { Vec3::ZERO });
+        let index = (0..n).into_par_iter().find_first(|&i| id[i] == pull.id)?;
+        let spacing = 2.0 * radius[index];
+        let reach = (SPACINGS * spacing).max(SHARE * body_volume.cbrt());
+        let weight = |i: usize| {
+            let weight = poly6_shape(position[i].distance_squared(position[index]), reach);
+            (own(i) && weight > 0.0).then_some((i, weight))
+        };
+        let held: Vec<(usize, Real)> = (0..n).into_par_iter().with_min_len(1024).filter_map(weight).collect();
+        let hand_mass: Real = held.iter().map(|&(i, w)| w * mass[i]).sum();
+        let hand_velocity =
+            held.iter().fold(Vec3::ZERO, |sum, &(i, w)| sum + velocity[i] * (w * mass[i])) / hand_mass;
+        let body_velocity = momentum / body_mass;
+        let stiffest = self.materials[pull.body as usize].youngs_modulus.range().1;
+        let largest_force =
+            (LARGEST_ACCELERATION * body_mass).min(LARGEST_STRAIN * stiffest * PI * reach * reach);
+        let stiffness = largest_force / reach;
+        let spring = ((pull.target - position[index]) * stiffness).clamp_length_max(largest_force);
+        let damping = |mass: Real| 2.0 * DAMPING * (stiffness * mass).sqrt();
+        let force = spring
+            - body_velocity * damping(body_mass)
+            - (hand_velocity - body_velocity) * damping(hand_mass);
+        let by_spring = STEP_PER_RADIAN * (hand_mass / stiffness).sqrt();
+        let by_motion = (MOTION_PER_STEP * spacing * hand_mass / largest_force).sqrt();
+        Some(Hand {
+            group,
+            held,
+            mass: hand_mass,
+            force: force.clamp_length_max(largest_force),
+            largest_step: by_spring.min(by_motion),
+        })
+    }
+
+    /// The hand's impulse of a step.
+    pub(super) fn pull_by_hand(&mut self, hand: &Hand, time_step: Real) {
+        let velocity = &mut self.groups[hand.group].particles.velocity;
+        let gained = hand.force * (time_step / hand.mass);
+        hand.held.iter().for_each(|&(i, weight)| velocity[i] += gained * weight);
+        self.interval.drag_impulse += hand.force * time_step;
+    }
+}

@@ -1,0 +1,374 @@
+//! What changes while a world runs: at once, by a call, or at its time, by an event.
+//!
+//! Every change is an [`Action`]. Those that callers make between steps are logged with their time, so that
+//! [`World::past_events`] of a world that was driven by hand, given to another one as its events, make it do the same, bit for bit.
+
+use super::drag::Pull;
+use super::{Group, World, WorldError};
+use crate::material::{Lame, MaterialChange, PlasticityChange, Varying};
+use crate::math::{Real, Vec3};
+use crate::methods::{CATALOGUE, StepError};
+
+/// Something that happens at a time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// At or after 0; steps end there. What is due at the end of an interval happens at the beginning of the next. [s]
+    pub time: Real,
+    /// What happens.
+    pub action: Action,
+}
+
+/// A change to a world that runs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Another gravity. [m/s²]
+    Gravity(Vec3),
+    /// Another material for a body. Stresses change at once; rest shape and plastic state stay.
+    Material {
+        /// Name of the body.
+        body: String,
+        /// What becomes different.
+        change: MaterialChange,
+    },
+    /// Pulls a particle, and those about it, towards a point; what was pulled before is let go.
+    Drag {
+        /// Which one.
+        hold: Hold,
+        /// The point. [m]
+        to: Vec3,
+    },
+    /// Lets go of what is pulled.
+    Release,
+}
+
+/// What is pulled.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Hold {
+    /// A particle by its id.
+    Particle {
+        /// Name of its body.
+        body: String,
+        /// Its id.
+        id: u32,
+    },
+    /// The particle of a body that is nearest to a point.
+    Nearest {
+        /// Name of the body.
+        body: String,
+        /// [m]
+        point: Vec3,
+    },
+    /// What is being pulled already; nothing happens if there is nothing.
+    Same,
+}
+
+/// A change that cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ActionError {
+    /// A name that no body has.
+    #[error("there is no body \"{0}\"")]
+    NoBody(String),
+    /// An id that no particle of the body has.
+    #[error("body \"{body}\" has no particle {id}")]
+    NoParticle {
+        /// Name of the body.
+        body: String,
+        /// The id.
+        id: u32,
+    },
+    /// A material that the body cannot get.
+    #[error("the material of body \"{body}\" cannot change: {problem}")]
+    Material {
+        /// Name of the body.
+        body: String,
+        /// Why, and what to do.
+        problem: String,
+    },
+    /// A number that is not one.
+    #[error("{0} must be finite")]
+    NotFinite(&'static str),
+    /// A time that is none.
+    #[error("the time of an event must be at least 0, and finite")]
+    Time,
+}
+
+/// Times that are nearer than this are the same. [s]
+const SAME_TIME: Real = 1e-9;
+
+const REMEDY: &str = "Change the event, or leave it out";
+
+/// Events in order of time, and how many of them have happened.
+#[derive(Debug, Default)]
+pub(super) struct Schedule {
+    events: Vec<Event>,
+    /// State: what has happened shapes the state of the methods.
+    pub(super) n_past: u64,
+}
+
+impl Schedule {
+    fn next(&self) -> Option<&Event> {
+        self.events.get(self.n_past as usize)
+    }
+
+    /// Where the steps of an interval that ends at `end` must pause.
+    pub(super) fn pause(&self, end: Real) -> Real {
+        self.next().map(|event| event.time).filter(|time| *time < end - SAME_TIME).unwrap_or(end)
+    }
+}
+
+impl World {
+    /// Gravity. [m/s²]
+    pub fn gravity(&self) -> Vec3 {
+        self.gravity
+    }
+
+    /// What a body is made of now.
+    pub fn material(&self, body: &str) -> Option<&crate::material::Material> {
+        self.body_index(body).map(|k| &self.materials[k])
+    }
+
+    /// The particle that is pulled, by id, and where to. [m]
+    pub fn dragged(&self) -> Option<(u32, Vec3)> {
+        self.pull.first().map(|pull| (pull.id, pull.target))
+    }
+
+    /// Changes gravity. [m/s²]
+    ///
+    /// # Errors
+    /// When it is not finite.
+    pub fn set_gravity(&mut self, gravity: Vec3) -> Result<(), ActionError> {
+        self.act(Action::Gravity(gravity))
+    }
+
+    /// Changes the material of a body.
+    ///
+    /// # Errors
+    /// When there is no such body, a value makes no sense, or the body's method cannot do it.
+    pub fn set_material(&mut self, body: &str, change: MaterialChange) -> Result<(), ActionError> {
+        self.act(Action::Material { body: body.into(), change })
+    }
+
+    /// Pulls a particle towards a point. The pull is a damped spring on the particles about it; it is limited, so that it is stable
+    /// for every matter and distance, and acts until [`World::release`]. Should the particle merge into another, the nearest one
+    /// is pulled on. [m]
+    ///
+    /// # Errors
+    /// When there is no such particle.
+    pub fn drag(&mut self, hold: Hold, to: Vec3) -> Result<(), ActionError> {
+        self.act(Action::Drag { hold, to })
+    }
+
+    /// Lets go of what is pulled.
+    pub fn release(&mut self) {
+        // it cannot fail
+        drop(self.act(Action::Release));
+    }
+
+    /// Makes a change now and logs it as an event.
+    ///
+    /// # Errors
+    /// When it cannot be made; nothing has changed then.
+    pub fn act(&mut self, action: Action) -> Result<(), ActionError> {
+        self.apply(&action)?;
+        let Schedule { events, n_past } = &mut self.schedule;
+        events.insert(*n_past as usize, Event { time: self.time, action });
+        *n_past += 1;
+        Ok(())
+    }
+
+    /// Plans events, in order of time; those with the same time in the given order, after what is planned already.
+    ///
+    /// # Errors
+    /// The number of the first event that cannot happen, and why; nothing is planned then.
+    pub fn plan(&mut self, events: Vec<Event>) -> Result<(), (usize, ActionError)> {
+        for (k, event) in events.iter().enumerate() {
+            let is_time = event.time >= 0.0 && event.time.is_finite();
+            let checked = if is_time { self.check(&event.action) } else { Err(ActionError::Time) };
+            checked.map_err(|error| (k, error))?;
+        }
+        self.check_materials(&events)?;
+        let n_past = self.schedule.n_past as usize;
+        self.schedule.events.extend(events);
+        self.schedule.events[n_past..].sort_by(|a, b| a.time.total_cmp(&b.time));
+        Ok(())
+    }
+
+    /// What has happened so far: events, and changes by callers.
+    pub fn past_events(&self) -> &[Event] {
+        &self.schedule.events[..self.schedule.n_past as usize]
+    }
+
+    /// What is planned.
+    pub fn future_events(&self) -> &[Event] {
+        &self.schedule.events[self.schedule.n_past as usize..]
+    }
+
+    /// What is due happens.
+    pub(super) fn act_on_due_events(&mut self) -> Result<(), WorldError> {
+        while let Some(event) = self.schedule.next().filter(|e| e.time <= self.time + SAME_TIME).cloned() {
+            self.apply(&event.action).map_err(|error| self.event_error(&event.action, &error))?;
+            self.schedule.n_past += 1;
+        }
+        Ok(())
+    }
+
+    /// After a visitor wrote state, and before it writes more: changes of materials decide what the methods have to save.
+    /// Everything else that changes is state.
+    pub(super) fn repeat_events(&mut self, n_before: u64) {
+        let n_past = (self.schedule.n_past as usize).min(self.schedule.events.len());
+        self.schedule.n_past = n_past as u64;
+        for k in n_before as usize..n_past {
+            let action = self.schedule.events[k].action.clone();
+            if matches!(action, Action::Material { .. }) {
+                // it could be made before
+                drop(self.apply(&action));
+            }
+        }
+    }
+
+    fn event_error(&self, action: &Action, error: &ActionError) -> WorldError {
+        let (body, particle) = match action {
+            Action::Drag { hold: Hold::Particle { body, id }, .. } => (body.clone(), *id),
+            Action::Drag { hold: Hold::Nearest { body, .. }, .. } | Action::Material { body, .. } => {
+                (body.clone(), 0)
+            }
+            _ => (String::new(), 0),
+        };
+        let source = StepError::Event { reason: error.to_string() };
+        WorldError { time: self.time, body, particle, source, remedy: REMEDY }
+    }
+
+    fn body_index(&self, name: &str) -> Option<usize> {
+        self.body_names.iter().position(|n| n == name)
+    }
+
+    fn find_body(&self, name: &str) -> Result<usize, ActionError> {
+        self.body_index(name).ok_or_else(|| ActionError::NoBody(name.into()))
+    }
+
+    /// The group that drives a body.
+    pub(super) fn group_of(&self, body: u32) -> Option<usize> {
+        self.groups.iter().position(|group| group.bodies.contains(&body))
+    }
+
+    /// What can be told before the time has come.
+    fn check(&self, action: &Action) -> Result<(), ActionError> {
+        let finite = |what, v: &Vec3| if v.is_finite() { Ok(()) } else { Err(ActionError::NotFinite(what)) };
+        match action {
+            Action::Gravity(gravity) => finite("gravity", gravity),
+            Action::Material { body, change } => {
+                let k = self.find_body(body)?;
+                self.check_ability(k, change)
+            }
+            Action::Drag { hold, to } => {
+                finite("the point to drag to", to)?;
+                match hold {
+                    Hold::Particle { body, .. } => self.find_body(body).map(drop),
+                    Hold::Nearest { body, point } => {
+                        self.find_body(body)?;
+                        finite("the point to drag at", point)
+                    }
+                    Hold::Same => Ok(()),
+                }
+            }
+            Action::Release => Ok(()),
+        }
+    }
+
+    fn check_ability(&self, body: usize, change: &MaterialChange) -> Result<(), ActionError> {
+        let Some(Group { key, .. }) = self.group_of(body as u32).map(|g| &self.groups[g]) else {
+            return Ok(());
+        };
+        let entry = CATALOGUE.iter().find(|entry| entry.key == key);
+        let flows = matches!(change.plasticity, Some(PlasticityChange::On { .. }));
+        if flows && entry.is_some_and(|entry| !entry.plasticity) {
+            let able: Vec<String> = CATALOGUE
+                .iter()
+                .filter(|e| e.plasticity && e.default_factory.is_some())
+                .map(|e| format!("\"{}\"", e.key))
+                .collect();
+            let problem =
+                format!("the method \"{key}\" cannot run plastic materials; these can: {}", able.join(", "));
+            return Err(ActionError::Material { body: self.body_names[body].clone(), problem });
+        }
+        Ok(())
+    }
+
+    /// Whether materials make sense one change after the other.
+    fn check_materials(&self, events: &[Event]) -> Result<(), (usize, ActionError)> {
+        let mut order: Vec<(Option<usize>, &Event)> =
+            self.future_events().iter().map(|e| (None, e)).collect();
+        order.extend(events.iter().enumerate().map(|(k, e)| (Some(k), e)));
+        order.sort_by(|a, b| a.1.time.total_cmp(&b.1.time));
+        let mut materials = self.materials.clone();
+        for (k, event) in order {
+            let Action::Material { body, change } = &event.action else { continue };
+            let Some(index) = self.body_index(body) else { continue };
+            match change.clone().apply(&materials[index]) {
+                Ok(changed) => materials[index] = changed,
+                Err(problem) => {
+                    let error = ActionError::Material { body: body.clone(), problem };
+                    return Err((k.unwrap_or(0), error));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, action: &Action) -> Result<(), ActionError> {
+        self.check(action)?;
+        match action {
+            Action::Gravity(gravity) => self.gravity = *gravity,
+            Action::Material { body, change } => self.apply_material(body, change.clone())?,
+            Action::Drag { hold, to } => match self.grab(hold)? {
+                Some(pull) => self.pull = vec![Pull { target: *to, ..pull }],
+                None => {}
+            },
+            Action::Release => self.pull.clear(),
+        }
+        Ok(())
+    }
+
+    fn apply_material(&mut self, body: &str, mut change: MaterialChange) -> Result<(), ActionError> {
+        let k = self.find_body(body)?;
+        let fail = |problem: String| ActionError::Material { body: body.into(), problem };
+        let changed = change.apply(&self.materials[k]).map_err(fail)?;
+        if let Some(g) = self.group_of(k as u32) {
+            let Group { method, particles, .. } = &mut self.groups[g];
+            method.change_material(particles, k as u32, &change).map_err(|error| fail(error.message))?;
+            // stiffer matter may take shorter steps before it counts as torn
+            let modulus = p_wave_modulus(&changed.youngs_modulus, &changed.poisson_ratio);
+            self.stiffening[k] = (modulus / self.start_modulus[k]).max(1.0);
+            let group = &mut self.groups[g];
+            let most = group.bodies.iter().map(|b| self.stiffening[*b as usize]).fold(1.0, Real::max);
+            group.rest_limit = group.start_limit / most.sqrt();
+        }
+        self.materials[k] = changed;
+        Ok(())
+    }
+
+    fn grab(&self, hold: &Hold) -> Result<Option<Pull>, ActionError> {
+        match hold {
+            Hold::Same => Ok(self.pull.first().copied()),
+            Hold::Particle { body, id } => {
+                let k = self.find_body(body)? as u32;
+                let missing = || ActionError::NoParticle { body: body.clone(), id: *id };
+                let particles = &self.groups[self.group_of(k).ok_or_else(missing)?].particles;
+                let is_it = |&i: &usize| particles.id[i] == *id && particles.body[i] == k;
+                let i = (0..particles.len()).find(is_it).ok_or_else(missing)?;
+                let position = particles.position[i];
+                Ok(Some(Pull { id: *id, body: k, target: position, position }))
+            }
+            Hold::Nearest { body, point } => {
+                let k = self.find_body(body)? as u32;
+                let start = Pull { id: u32::MAX, body: k, target: *point, position: *point };
+                Ok(self.nearest(&start))
+            }
+        }
+    }
+}
+
+/// Smallest modulus of sound. [Pa]
+pub(super) fn p_wave_modulus(youngs_modulus: &Varying, poisson_ratio: &Varying) -> Real {
+    Lame::from_moduli(youngs_modulus.range().0, poisson_ratio.range().0).p_wave_modulus()
+}
