@@ -2,9 +2,9 @@
 
 use crate::support::*;
 use phyxel_io::export::{
-    EXPORT_FORMATS, ExportError, ExportFormat, FrameRange, Take, export, formats_markdown,
+    EXPORT_FORMATS, ExportError, ExportFormat, FrameRange, Geometry, Take, export, formats_markdown,
 };
-use phyxel_io::results::Overwrite;
+use phyxel_io::results::{Overwrite, ResultFolder};
 use std::fs;
 use std::ops::ControlFlow;
 
@@ -181,4 +181,23 @@ fn the_page_has_the_table_of_formats() {
         "docs/export.md must have this table:\n{}",
         formats_markdown()
     );
+}
+
+#[test]
+fn surfaces_must_be_there() {
+    let place = Workplace::new();
+    let folder = place.result(&steady_frames());
+    let take = Take::open(&folder, "..".parse().unwrap()).unwrap();
+    let error = take.with_geometry(Geometry::Surfaces).unwrap_err();
+    assert!(error.is_bad_request() && error.to_string().contains("[bodies.surface]"), "{error}");
+    let folder = place.result_with_surfaces(&steady_frames(), &surfaces()[..2]);
+    let error = Take::open(&folder, "..".parse().unwrap()).unwrap_err().to_string();
+    assert!(error.contains("surface_left arm_0002.ply") && error.contains("phyxel surface"), "{error}");
+    assert!(Take::open(&folder, "..1".parse().unwrap()).is_ok());
+    // an earlier export of surfaces is known as one
+    place.export_surfaces("vtp", Geometry::Seen, "clay");
+    let folder = ResultFolder::open(&place.path("result")).unwrap();
+    let take = Take::open(&folder, "..".parse().unwrap()).unwrap();
+    assert!(matches!(write(&take, "vtp", &place.path("clay"), Overwrite::No), Err(ExportError::Exists(_))));
+    assert!(write(&take, "vtp", &place.path("clay"), Overwrite::Yes).is_ok());
 }
