@@ -155,9 +155,8 @@ class App {
       const moment = this.window.get(this.player.index);
       if (moment) this.show(moment);
     } else if (this.player.isLive && this.renderer.moment) {
-      // the next moment has the column; what is shown now is coloured by body until it comes
-      this.send({ type: "next", columns: this.wantedColumns() });
-      this.source.packets.push({ resolve: (moment) => this.show(moment), reject: () => {} });
+      // asked for beside the question that waits, which a run that is paused does not answer
+      this.source.next(this.wantedColumns()).then((moment) => this.show(moment), () => {});
       this.show(this.renderer.moment);
     }
     this.coloringChanged();
@@ -174,6 +173,7 @@ class App {
     const column = this.coloring.column, values = column ? moment.find("column", column) : undefined;
     this.renderer.setMoment(moment, values ? column : null);
     if (values && this.coloring.automatic && this.coloring.see(values.bulk ?? values.range)) this.panel.showColoring();
+    byId("geometry").hidden = moment.surfaces.length === 0 || moment.nParticles === 0;
     this.player.showClock(moment);
     this.ledger.setTime(moment.time);
     if (this.chosen >= 0) this.follow(moment);

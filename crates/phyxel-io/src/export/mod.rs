@@ -140,6 +140,7 @@ pub const EXPORT_FORMATS: &[ExportFormat] = &[
         about: "one file that plays the result: the viewer's page with particles, surfaces, obstacles, all columns and the ledger",
         programs: "any browser, without a server",
         lost: "directions of vectors; positions and columns are rounded to 1/65,535 of their range in the frame",
+        has_surfaces: true,
         has_velocities: false,
         layout: Layout::OneFile(html::write),
     },
