@@ -154,6 +154,20 @@ fn columns_can_be_changed_while_paused() {
 }
 
 #[test]
+fn surfaces_come_with_the_particles_they_cover() {
+    let surface = "[bodies.surface]\nkind = \"mesh\"\n\n[[obstacles]]";
+    let place = Workplace::new(&CLAY.replace("[[obstacles]]", surface));
+    let viewer = Viewer::start(&place, &["scene.toml"]);
+    let (mut socket, info) = viewer.socket();
+    assert_eq!((&info["bodies"][0]["surface"], &info["bodies"][1]["surface"]), (&json!(null), &json!("mesh")));
+    let packet = socket.wait_for_frame(2);
+    let surfaces = packet.header["surfaces"].as_array().unwrap();
+    assert_eq!((surfaces.len(), &surfaces[0]["body"]), (1, &json!(1)));
+    let names: Vec<&Value> = surfaces[0]["arrays"].as_array().unwrap().iter().map(|a| &a["name"]).collect();
+    assert_eq!(names, ["position", "normal", "index"]);
+}
+
+#[test]
 fn sliders_fit_the_method_and_change_the_material() {
     let place = Workplace::new(CLAY);
     let viewer = Viewer::start(&place, &["scene.toml"]);
