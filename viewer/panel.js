@@ -220,7 +220,7 @@ class Panel {
     input.dataset.key = `${parameter.body}/${parameter.key}`;
     const valueOf = (share) => (isLog ? parameter.low * (parameter.high / parameter.low) ** share : mix(parameter.low, parameter.high, share));
     const shareOf = (value) => clamp(isLog ? Math.log(value / parameter.low) / Math.log(parameter.high / parameter.low) : (value - parameter.low) / (parameter.high - parameter.low), 0, 1);
-    const show = (value) => { output.textContent = value === null ? "varies" : `${shown(value, 3)} ${unitShown(parameter.unit)}`; };
+    const show = (value) => { output.textContent = value === null ? "varies" : quantity(value, parameter.unit); };
     const accept = (value) => {
       if (document.activeElement === input && input.matches(":active")) return;
       input.value = Math.round(1000 * shareOf(value ?? Math.sqrt(parameter.low * parameter.high)));

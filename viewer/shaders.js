@@ -35,6 +35,7 @@ uniform float size;
 uniform bool byValue, logarithmic;
 uniform sampler2D bodies, map;
 uniform int chosen;
+uniform float least;   // what must be seen of the body
 flat out vec3 center;
 flat out float reach;
 flat out vec4 color;
@@ -56,7 +57,7 @@ void main() {
   if (gl_InstanceID == chosen) color = vec4(mix(color.rgb, vec3(1.0), 0.75), ${KIND_CHOSEN});
   vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0 - 1.0;
   float distance2 = dot(center, center);
-  bool hidden = ofBody.a < 0.5 || !(distance2 > reach * reach) || !(reach > 0.0);
+  bool hidden = (ofBody.a < least && gl_InstanceID != chosen) || !(distance2 > reach * reach) || !(reach > 0.0);
   float toEdge = sqrt(max(1.0 - reach * reach / distance2, 0.0));
   vec3 ahead = center * inversesqrt(distance2);
   vec3 aside = normalize(abs(ahead.y) < 0.99 ? cross(ahead, vec3(0, 1, 0)) : cross(ahead, vec3(1, 0, 0)));
@@ -113,7 +114,7 @@ void main() {
   float reach = (radiusLowSpan.x + radiusLowSpan.y * radius) * size;
   vec4 center = view * vec4(positionLow + positionSpan * position, 1.0);
   center.xy += at * reach;
-  gl_Position = ofBody.a < 0.5 ? vec4(2, 2, 2, 1) : projection * center;
+  gl_Position = ofBody.a < 0.75 ? vec4(2, 2, 2, 1) : projection * center;
 }`;
 const SPHERE_SHADOW_FRAGMENT = `${HEAD}
 in vec2 at;

@@ -96,6 +96,25 @@ export const replayTests = (source) => [
     check(ball < 50 && block > 2000, `${ball} pixels of a hidden ball, ${block} of the block`);
     await page.locator("#bodies button", { hasText: "ball" }).click();
   }],
+  [`${source}: shows particles, surfaces or both`, async (page, shots) => {
+    const choose = async (what) => {
+      await page.locator("#geometry button", { hasText: what }).click();
+      await keepPixels(page, what);
+    };
+    await choose("Surface");
+    await until(() => page.evaluate("phyxel.renderer.isFinished"), "a smooth picture");
+    await page.screenshot({ path: `${shots}/${source}-surface.png` });
+    await choose("Particles");
+    const changed = await changedPixels(page, "Surface", "Particles");
+    check(changed > 500, `${changed} pixels differ between surface and particles`);
+    for (const what of ["Surface", "Particles"]) {
+      const ball = await colouredPixels(page, what, ...TEAL);
+      check(ball > 1000, `${what}: ${ball} pixels of the ball`);
+    }
+    await choose("Both");
+    check((await changedPixels(page, "Surface", "Both")) < changed, "the surface is not over the particles");
+    await choose("Surface");
+  }],
   [`${source}: turns, moves and zooms with the mouse`, async (page) => {
     await keepPixels(page, "before");
     const eye = () => page.evaluate("phyxel.camera.eye.join()");

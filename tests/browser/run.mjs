@@ -45,7 +45,7 @@ async function suite(browser, url, tests) {
 }
 
 execFileSync(program, ["run", scene, "-o", result, "-q"], { stdio: "inherit" });
-execFileSync(program, ["export", result, "--format", "html", "-o", file, "-q"], { stdio: "inherit" });
+execFileSync(program, ["export", result, "--format", "html", "--geometry", "both", "-o", file, "-q"], { stdio: "inherit" });
 let browser = await launch(options.browser);
 try {
   const address = pathToFileURL(file).href;
