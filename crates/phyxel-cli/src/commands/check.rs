@@ -173,7 +173,7 @@ fn n_components(known: &[ColumnInfo], asked: &[String]) -> usize {
 }
 
 fn doubts(source: &SceneSource, measured: &Measured) -> Vec<String> {
-    let mut doubts = source.world.warnings().to_vec();
+    let mut doubts = source.doubts();
     for body in source.bodies.iter().filter(|body| body.n_particles < FEW_PARTICLES) {
         doubts.push(format!(
             "body \"{}\" has only {} particles: hardly an inside",

@@ -72,27 +72,28 @@ impl<'a> Take<'a> {
         }
         let info = folder.run_info()?;
         let columns = heads(&folder.read_frame(begin)?.columns);
-        let take = Self { folder, info, numbers: begin..=end, columns, geometry: Geometry::default() };
-        for body in (0..take.info.bodies.len()).filter(|&body| take.shows_surface(body)) {
-            let name = &take.info.bodies[body].name;
-            let there = folder.surface_numbers(name)?;
-            if let Some(missing) = (begin..=end).find(|number| there.binary_search(number).is_err()) {
-                let problem = "this surface is missing; make it with `phyxel surface`";
-                return Err(ResultError::damaged(&folder.surface_path(name, missing), problem).into());
-            }
-        }
-        Ok(take)
+        Ok(Self { folder, info, numbers: begin..=end, columns, geometry: Geometry::Particles })
     }
 
-    /// Chooses what is exported of the bodies.
+    /// Chooses what is exported of the bodies; particles before.
     ///
     /// # Errors
-    /// When surfaces are asked for and no body has one.
+    /// When surfaces are asked for and no body has one, or some are missing.
     pub fn with_geometry(mut self, geometry: Geometry) -> Result<Self, ExportError> {
         self.geometry = geometry;
-        let n = self.info.bodies.len();
-        let is_lacking = geometry == Geometry::Surfaces && !(0..n).any(|body| self.shows_surface(body));
-        if is_lacking { Err(ExportError::NoSurfaces(self.folder.path().to_owned())) } else { Ok(self) }
+        let bodies: Vec<usize> = (0..self.info.bodies.len()).filter(|&k| self.shows_surface(k)).collect();
+        if geometry == Geometry::Surfaces && bodies.is_empty() {
+            return Err(ExportError::NoSurfaces(self.folder.path().to_owned()));
+        }
+        for body in bodies {
+            let name = &self.info.bodies[body].name;
+            let there = self.folder.surface_numbers(name)?;
+            if let Some(missing) = self.numbers().find(|number| there.binary_search(number).is_err()) {
+                let problem = "this surface is missing; make it with `phyxel surface`";
+                return Err(ResultError::damaged(&self.folder.surface_path(name, missing), problem).into());
+            }
+        }
+        Ok(self)
     }
 
     /// Whether the surface of a body is exported.
