@@ -4,6 +4,7 @@ use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, NamedSource, So
 use phyxel_io::export::ExportError;
 use phyxel_io::results::ResultError;
 use phyxel_io::scene::SceneError;
+use phyxel_io::viewer::ViewerError;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -76,6 +77,15 @@ impl From<ExportError> for Failure {
             ExportError::Interrupted => Self::Interrupted(text),
             error if error.is_bad_request() => Self::Usage(text),
             _ => Self::Run(text),
+        }
+    }
+}
+
+impl From<ViewerError> for Failure {
+    fn from(error: ViewerError) -> Self {
+        match error {
+            ViewerError::Result(error) => error.into(),
+            error => Self::Run(error.to_string()),
         }
     }
 }

@@ -7,9 +7,14 @@ static N_REQUESTS: AtomicUsize = AtomicUsize::new(0);
 
 /// Listens from now on.
 pub(crate) fn listen() -> Result<(), Failure> {
-    let handler = || {
+    listen_with("\nstopping after this frame; Ctrl-C again quits at once")
+}
+
+/// Listens from now on, with words of its own for the first Ctrl-C.
+pub(crate) fn listen_with(words: &'static str) -> Result<(), Failure> {
+    let handler = move || {
         if N_REQUESTS.fetch_add(1, Ordering::SeqCst) == 0 {
-            eprintln!("\nstopping after this frame; Ctrl-C again quits at once");
+            eprintln!("{words}");
         } else {
             std::process::exit(i32::from(INTERRUPTED));
         }

@@ -18,6 +18,7 @@ mod table;
 mod theatre;
 mod threads;
 mod ticks;
+mod view;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -128,10 +128,34 @@ impl SceneText {
         parse_bytes(self.text.as_bytes(), &self.name)
     }
 
+    /// As it stands in the file, overrides applied.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// For messages.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Name of the scene: its file's, without the ending.
+    pub(crate) fn stem(&self) -> String {
+        scene_name(&self.path)
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.path.parent().map_or_else(PathBuf::new, Path::to_owned)
+    }
+
+    /// The obstacles, for drawing.
+    pub(crate) fn obstacles(&self) -> Result<Vec<Obstacle>, Failure> {
+        Ok(self.parse()?.obstacles(&self.folder())?)
+    }
+
     /// Builds the world.
     pub(crate) fn build(&self) -> Result<SceneSource, Failure> {
         let file = self.parse()?;
-        let folder = self.path.parent().map_or_else(PathBuf::new, Path::to_owned);
+        let folder = self.folder();
         let options = WorldOptions { clock: Some(clock::seconds), max_particles: max_particles(&file.scene) };
         let world = file.build_world(&folder, &options)?;
         let surfaces = Surfaces::new(&file.scene, &world, file.surface_meshes(&folder)?);

@@ -16,7 +16,8 @@ const EXAMPLES: &str = "\
 Examples:
   phyxel export out/clay --format usd -o clay.usda                  for Blender and Houdini
   phyxel export out/clay --format vtp -o clay --frames 10..40       for ParaView: the folder clay with clay.pvd
-  phyxel export out/clay --format npz -o clay.npz --force           for Python; replaces an earlier clay.npz";
+  phyxel export out/clay --format npz -o clay.npz --force           for Python; replaces an earlier clay.npz
+  phyxel export out/clay --format html -o clay.html                 one file to show around: it plays in any browser";
 
 /// Writes the surfaces and particles of a result for other programs, with their velocities for motion blur.
 #[derive(Debug, clap::Args)]
@@ -112,7 +113,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if args.quiet {
         return Ok(());
     }
-    if let Some(doubt) = doubt(args.format, &take) {
+    if let Some(doubt) = doubt(args.format, &take, written.n_bytes) {
         warn(&doubt);
     }
     let (first, last) = take.numbers().into_inner();
@@ -121,8 +122,18 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     print(&format!("{}: {frames}, {files}{}\n", written.entry.display(), memory::shown(written.n_bytes)))
 }
 
+/// A page that is larger takes long to load and to send. [bytes]
+const LARGE_PAGE: u64 = 100 << 20;
+
 /// What the user may miss in another program.
-fn doubt(format: &ExportFormat, take: &Take<'_>) -> Option<String> {
+fn doubt(format: &ExportFormat, take: &Take<'_>, n_bytes: u64) -> Option<String> {
+    if format.key == "html" {
+        return (n_bytes > LARGE_PAGE).then(|| {
+            "a page of this size takes long to load; --frames A..B exports fewer frames, and `phyxel view` shows all of \
+             them without a copy"
+                .to_owned()
+        });
+    }
     if !format.has_velocities {
         let others: Vec<&str> =
             EXPORT_FORMATS.iter().filter(|other| other.has_velocities).map(|other| other.key).collect();

@@ -10,6 +10,7 @@ mod resume;
 mod run;
 mod schema;
 mod surface;
+mod view;
 
 use crate::failure::Failure;
 use clap::{Parser, Subcommand};
@@ -23,6 +24,7 @@ Examples:
   phyxel render out/scene -o scene.gif                 an animation
   phyxel render out/scene -o sheet.png --sheet 9       nine moments on one page
   phyxel surface out/scene                             closed surfaces around the particles
+  phyxel view out/scene                                in the browser; with scene.toml, a live run
   phyxel export out/scene --format usd -o scene.usda   for Blender and Houdini
   phyxel compare scene.toml --methods reference,embedded -o out/both   the same scene by two methods
 
@@ -44,6 +46,7 @@ pub(crate) enum Command {
     Resume(resume::Args),
     Render(render::Args),
     Surface(surface::Args),
+    View(view::Args),
     Export(export::Args),
     List(list::Args),
     Schema(schema::Args),
@@ -59,6 +62,7 @@ impl Command {
             Self::Resume(args) => resume::run(&args),
             Self::Render(args) => render::run(&args),
             Self::Surface(args) => surface::run(&args),
+            Self::View(args) => view::run(&args),
             Self::Export(args) => export::run(&args),
             Self::List(args) => list::run(&args),
             Self::Schema(args) => schema::run(&args),
@@ -68,7 +72,7 @@ impl Command {
 }
 
 /// Prints a result on stdout. A reader that went away (`| head`) is no error.
-fn print(text: &str) -> Result<(), Failure> {
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
     use std::io::Write;
     match std::io::stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {

@@ -10,3 +10,4 @@ mod skinning;
 mod support;
 mod surfacing;
 mod trouble;
+mod viewing;

@@ -8,6 +8,7 @@
 
 mod error;
 mod frames;
+mod html;
 mod npz;
 mod number;
 mod obj;
@@ -132,6 +133,16 @@ pub const EXPORT_FORMATS: &[ExportFormat] = &[
         has_surfaces: false,
         has_velocities: true,
         layout: Layout::OneFile(npz::write),
+    },
+    ExportFormat {
+        key: "html",
+        extensions: &["html"],
+        about: "one file that plays the result: the viewer's page with particles, surfaces, obstacles, all columns and the ledger",
+        programs: "any browser, without a server",
+        lost: "directions of vectors; positions and columns are rounded to 1/65,535 of their range in the frame",
+        has_surfaces: true,
+        has_velocities: false,
+        layout: Layout::OneFile(html::write),
     },
 ];
 

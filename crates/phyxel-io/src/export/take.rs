@@ -3,6 +3,7 @@
 use super::{ExportError, FrameRange};
 use crate::results::{ParticleColumn, ParticleTable, ResultError, ResultFolder, RunInfo, SurfaceTable};
 use std::ops::RangeInclusive;
+use std::path::Path;
 
 /// The column that motion blur is made of.
 const VELOCITY: &str = "velocity";
@@ -112,6 +113,11 @@ impl<'a> Take<'a> {
     /// The bodies whose particles are exported.
     pub(super) fn bodies_of_particles(&self) -> impl Iterator<Item = usize> {
         (0..self.info.bodies.len()).filter(|&body| self.shows_particles(body))
+    }
+
+    /// Where the result is.
+    pub(super) fn folder_path(&self) -> &Path {
+        self.folder.path()
     }
 
     /// What is known of the run.

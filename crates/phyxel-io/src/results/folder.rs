@@ -179,9 +179,21 @@ impl ResultFolder {
     /// # Errors
     /// When it is not there or not whole.
     pub fn read_frame(&self, number: usize) -> Result<ParticleTable, ResultError> {
+        self.read_frame_columns(number, &|_| true)
+    }
+
+    /// Reads a frame, of the columns only those that are wanted.
+    ///
+    /// # Errors
+    /// When it is not there or not whole.
+    pub fn read_frame_columns(
+        &self,
+        number: usize,
+        is_wanted: &dyn Fn(&str) -> bool,
+    ) -> Result<ParticleTable, ResultError> {
         let path = self.frame_path(number);
         let bytes = fs::read(&path).map_err(|source| ResultError::io("read", &path, source))?;
-        ply::decode(&bytes).map_err(|source| ResultError::Frame { path, source })
+        ply::decode_columns(&bytes, is_wanted).map_err(|source| ResultError::Frame { path, source })
     }
 
     pub(super) fn write_frame(&self, number: usize, frame: &Frame) -> Result<(), ResultError> {

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The columns and values of a row: the one place that says what a ledger has.
-fn cells(ledger: &Ledger) -> Vec<(String, String)> {
+pub(crate) fn cells(ledger: &Ledger) -> Vec<(String, String)> {
     let mut cells = Vec::new();
     let mut put = |name: &str, value: String| cells.push((name.to_owned(), value));
     put("time", number(ledger.time));

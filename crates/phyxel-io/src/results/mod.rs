@@ -31,6 +31,7 @@ pub use comparison::ComparisonFolder;
 pub use digest::ContentDigest;
 pub use error::ResultError;
 pub use folder::{Overwrite, ResultFolder};
+pub(crate) use ledger::cells as ledger_cells;
 pub use ledger::{LedgerTable, LedgerWriter};
 pub use meshes::{BundledScene, MeshCopy, bundle_meshes};
 pub use ply::{ParticleColumn, ParticleTable, PlyError};

@@ -175,6 +175,14 @@ const END: &[u8] = b"end_header\n";
 /// # Errors
 /// When they are no frame, or not a whole one.
 pub fn decode(bytes: &[u8]) -> Result<ParticleTable, PlyError> {
+    decode_columns(bytes, &|_| true)
+}
+
+/// Reads the bytes of a file, of the columns only those that are wanted.
+///
+/// # Errors
+/// When they are no frame, or not a whole one.
+pub fn decode_columns(bytes: &[u8], is_wanted: &dyn Fn(&str) -> bool) -> Result<ParticleTable, PlyError> {
     let (text, rows) = split_header(bytes)?;
     let header = parse_header(text)?;
     let n_rows = header.n_rows.ok_or(PlyError::Missing("vertex element"))?;
@@ -184,7 +192,7 @@ pub fn decode(bytes: &[u8]) -> Result<ParticleTable, PlyError> {
     if rows.len() < expected {
         return Err(PlyError::Truncated { expected, found: rows.len() });
     }
-    Rows { header: &header, bytes: &rows[..expected], stride }.table()
+    Rows { header: &header, bytes: &rows[..expected], stride }.table(is_wanted)
 }
 
 /// The header's lines, without the last, and what follows them.
@@ -231,11 +239,13 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    fn table(&self) -> Result<ParticleTable, PlyError> {
-        let [x, y, z] = [self.floats("x")?, self.floats("y")?, self.floats("z")?];
+    fn table(&self, is_wanted: &dyn Fn(&str) -> bool) -> Result<ParticleTable, PlyError> {
+        let [x, y, z] = ["x", "y", "z"].map(|axis| self.offset(axis).ok_or(PlyError::Missing(axis)));
+        let [x, y, z] = [x?, y?, z?];
+        let position = |row: &[u8]| [x, y, z].map(|offset| f32::from_le_bytes(word(row, offset)));
         let mut table = ParticleTable {
             time: self.header.time.ok_or(PlyError::Missing("time comment"))?,
-            position: (0..x.len()).map(|row| [x[row], y[row], z[row]]).collect(),
+            position: self.rows().map(position).collect(),
             id: self.integers("id")?,
             body: self.integers("body")?,
             radius: self.floats("radius")?,
@@ -246,15 +256,17 @@ impl Rows<'_> {
             if taken.contains(&name.as_str()) || *is_integer {
                 continue;
             }
-            let (column, parts) = self.column(name)?;
+            let (column, parts) = self.parts(name);
+            if is_wanted(column) {
+                table.columns.push(self.column(column, &parts)?);
+            }
             taken.extend(parts);
-            table.columns.push(column);
         }
         Ok(table)
     }
 
-    /// The column that a property belongs to, and all of its properties.
-    fn column(&self, property: &str) -> Result<(ParticleColumn, Vec<&str>), PlyError> {
+    /// The name of the column that a property belongs to, and all of its properties.
+    fn parts<'b>(&'b self, property: &'b str) -> (&'b str, Vec<&'b str>) {
         let properties = &self.header.properties;
         let vector = match property {
             "vx" | "vy" | "vz" => Some("velocity"),
@@ -263,26 +275,38 @@ impl Rows<'_> {
         let find = |name: &String| properties.iter().find(|known| *known == name).map(String::as_str);
         let parts =
             vector.and_then(|name| property_names(name, 3).iter().map(find).collect::<Option<Vec<&str>>>());
-        let (name, parts) = match (vector, parts) {
+        match (vector, parts) {
             (Some(name), Some(parts)) => (name, parts),
-            _ => {
-                (property, properties.iter().filter(|known| *known == property).map(String::as_str).collect())
+            _ => (property, vec![property]),
+        }
+    }
+
+    fn column(&self, name: &str, parts: &[&str]) -> Result<ParticleColumn, PlyError> {
+        let mut values = vec![0.0; parts.len() * self.bytes.len() / self.stride.max(1)];
+        for (component, part) in parts.iter().enumerate() {
+            let offset = self.offset(part);
+            let offset = offset.ok_or_else(|| PlyError::Header(format!("there is no property {part}")))?;
+            for (value, row) in values[component..].iter_mut().step_by(parts.len()).zip(self.rows()) {
+                *value = f32::from_le_bytes(word(row, offset));
             }
-        };
-        let components: Vec<Vec<f32>> =
-            parts.iter().map(|part| self.floats_of(part)).collect::<Result<_, _>>()?;
-        let n_rows = components.first().map_or(0, Vec::len);
-        let values =
-            (0..n_rows).flat_map(|row| components.iter().map(move |component| component[row])).collect();
+        }
         let unit =
             self.header.units.iter().find(|unit| unit.0 == name).map_or(String::new(), |unit| unit.1.clone());
-        Ok((ParticleColumn { name: name.to_owned(), unit, n_components: parts.len(), values }, parts))
+        Ok(ParticleColumn { name: name.to_owned(), unit, n_components: parts.len(), values })
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &[u8]> {
+        self.bytes.chunks_exact(self.stride.max(1))
+    }
+
+    /// Where a property stands in a row.
+    fn offset(&self, name: &str) -> Option<usize> {
+        Some(4 * self.header.properties.iter().position(|known| known == name)?)
     }
 
     fn words(&self, name: &str) -> Option<impl Iterator<Item = [u8; 4]>> {
-        let offset = 4 * self.header.properties.iter().position(|known| known == name)?;
-        let word = move |row: &[u8]| [row[offset], row[offset + 1], row[offset + 2], row[offset + 3]];
-        Some(self.bytes.chunks_exact(self.stride.max(1)).map(word))
+        let offset = self.offset(name)?;
+        Some(self.rows().map(move |row| word(row, offset)))
     }
 
     fn floats(&self, name: &'static str) -> Result<Vec<f32>, PlyError> {
@@ -290,16 +314,16 @@ impl Rows<'_> {
         Ok(words.map(f32::from_le_bytes).collect())
     }
 
-    fn floats_of(&self, name: &str) -> Result<Vec<f32>, PlyError> {
-        let words =
-            self.words(name).ok_or_else(|| PlyError::Header(format!("there is no property {name}")))?;
-        Ok(words.map(f32::from_le_bytes).collect())
-    }
-
     fn integers(&self, name: &'static str) -> Result<Vec<u32>, PlyError> {
         let words = self.words(name).ok_or(PlyError::Missing(name))?;
         Ok(words.map(u32::from_le_bytes).collect())
     }
+}
+
+/// Four bytes of a row.
+#[inline]
+fn word(row: &[u8], offset: usize) -> [u8; 4] {
+    [row[offset], row[offset + 1], row[offset + 2], row[offset + 3]]
 }
 
 #[cfg(test)]

@@ -166,7 +166,7 @@ fn formats_are_found_by_their_keys_and_near_ones_are_named() {
         assert_eq!(ExportFormat::find(format.key).unwrap().key, format.key);
     }
     for (word, near) in
-        [("uds", "usd"), ("usda", "usd"), ("pvd", "vtp"), ("NPZ", "npz"), ("alembic", "and `npz`")]
+        [("uds", "usd"), ("usda", "usd"), ("pvd", "vtp"), ("NPZ", "npz"), ("alembic", "and `html`")]
     {
         let error = ExportFormat::find(word).unwrap_err().to_string();
         assert!(error.contains(word) && error.contains(near), "{error}");

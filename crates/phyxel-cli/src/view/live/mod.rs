@@ -1,0 +1,255 @@
+//! A scene that is computed while pages watch it and reach into it.
+
+mod hub;
+mod parameters;
+mod simulation;
+
+use super::message::{Command, Request};
+use super::socket::{Bell, Conversation, Gone, Outbox, Source};
+use crate::failure::Failure;
+use crate::scene_source::{SceneSource, SceneText};
+use hub::{Answer, Hub, PageId, Snapshot, Wish};
+use phyxel::world::World;
+use phyxel_io::results::SurfaceKind;
+use phyxel_io::viewer::{Moment, MomentSurface, Scenery, ledger_columns};
+use serde_json::{Value, json};
+use simulation::Simulation;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::time::Duration;
+
+/// Requests for moments that a page may have under way.
+const MOST_PENDING: usize = 16;
+/// The longest that a page waits for an answer of the run; a frame may take that long.
+const REPLY_TIME: Duration = Duration::from_secs(120);
+
+/// A live run that pages watch.
+pub(super) struct LiveSource {
+    hub: Arc<Hub>,
+    /// What never changes: title, bodies, columns, obstacles.
+    info: Value,
+    columns: Vec<String>,
+    scenery: Scenery,
+}
+
+impl LiveSource {
+    /// Starts the run; it waits for its first page.
+    ///
+    /// # Errors
+    /// When the obstacles cannot be read again, or there are no threads.
+    pub(super) fn start(
+        text: SceneText,
+        source: SceneSource,
+        n_threads: Option<usize>,
+    ) -> Result<Self, Failure> {
+        let bounds = bounds(&source.world);
+        let middle = [0, 1, 2].map(|axis| 0.5 * (bounds[0][axis] + bounds[1][axis]));
+        let scenery = Scenery::new(text.obstacles()?, middle);
+        let info = info(&source, &scenery, bounds);
+        let columns = source.world.columns().iter().map(|column| column.name.to_owned()).collect();
+        let (simulation, hub) = Simulation::new(text, source);
+        let meeting = Arc::clone(&hub);
+        let work = move || {
+            if let Err(failure) = simulation::run_in_pool(simulation, &meeting, n_threads) {
+                let _ = failure.report();
+            }
+        };
+        let started = std::thread::Builder::new().name("simulation".into()).spawn(work);
+        started.map_err(|error| Failure::Run(format!("cannot start a thread: {error}")))?;
+        Ok(Self { hub, info, columns, scenery })
+    }
+
+    /// The packet of a moment.
+    fn packet(&self, snapshot: &Snapshot, columns: &[String]) -> Vec<u8> {
+        let mut moment = Moment::of_frame(snapshot.index, &snapshot.frame, columns);
+        moment.obstacles = self.scenery.poses(snapshot.frame.time);
+        moment.surfaces =
+            snapshot.surfaces.iter().map(|(body, table)| MomentSurface::of_table(*body, table)).collect();
+        moment.ledger = Some((*snapshot.ledger).clone());
+        moment.encode()
+    }
+}
+
+fn info(source: &SceneSource, scenery: &Scenery, bounds: [[f32; 3]; 2]) -> Value {
+    let bodies = source.bodies.iter().map(|body| {
+        json!({
+            "name": body.name,
+            "method": body.method,
+            "material": body.material,
+            "particles": body.n_particles,
+            "surface": body.surface.map(SurfaceKind::key),
+        })
+    });
+    let columns = source.world.columns();
+    let columns = columns.iter().map(|column| {
+        json!({ "name": column.name, "unit": column.unit, "components": column.n_components, "range": null })
+    });
+    json!({
+        "type": "info",
+        "mode": "live",
+        "title": source.title,
+        "version": env!("CARGO_PKG_VERSION"),
+        "frames": 1,
+        "first_frame": 0,
+        "frame_rate": source.scene.frame_rate,
+        "bodies": bodies.collect::<Vec<Value>>(),
+        "columns": columns.collect::<Vec<Value>>(),
+        "bounds": bounds,
+        "obstacles": scenery.info(),
+        "ledger": { "columns": ledger_columns(&source.world.ledger()), "rows": [] },
+        "notes": source.world.warnings(),
+    })
+}
+
+/// Of the particles with their radii.
+fn bounds(world: &World) -> [[f32; 3]; 2] {
+    let frame = world.frame(&[]);
+    let mut bounds = [[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]];
+    for (position, radius) in frame.position.iter().zip(&frame.radius) {
+        for axis in 0..3 {
+            bounds[0][axis] = bounds[0][axis].min(position[axis] - radius);
+            bounds[1][axis] = bounds[1][axis].max(position[axis] + radius);
+        }
+    }
+    if bounds.as_flattened().iter().all(|x| x.is_finite()) { bounds } else { [[-0.5; 3], [0.5; 3]] }
+}
+
+impl Source for LiveSource {
+    fn converse(&self, bell: Bell) -> Box<dyn Conversation + '_> {
+        Box::new(LiveConversation {
+            source: self,
+            page: self.hub.join(bell),
+            seen_state: None,
+            seen: 0,
+            sent_columns: Vec::new(),
+            pending: VecDeque::new(),
+            refreshed: 0,
+        })
+    }
+}
+
+struct LiveConversation<'a> {
+    source: &'a LiveSource,
+    page: PageId,
+    /// Version of the state that the page knows.
+    seen_state: Option<u64>,
+    /// The last snapshot that the page got, and its columns.
+    seen: u64,
+    sent_columns: Vec<String>,
+    /// Columns of the moments that the page waits for.
+    pending: VecDeque<Vec<String>>,
+    /// The snapshot that lacked a column when others were asked for.
+    refreshed: u64,
+}
+
+impl Drop for LiveConversation<'_> {
+    fn drop(&mut self) {
+        self.source.hub.leave(self.page);
+    }
+}
+
+impl Conversation for LiveConversation<'_> {
+    fn welcome(&mut self, page: &mut Outbox) -> Result<(), Gone> {
+        let (hub, mut info) = (&self.source.hub, self.source.info.clone());
+        let (state, version) = hub.state();
+        info["ledger"]["rows"] = hub.rows().iter().map(|row| (**row).clone()).collect();
+        info["frames"] = (hub.snapshot().index + 1).into();
+        for key in ["gravity", "parameters"] {
+            info[key] = state[key].clone();
+        }
+        page.text(&info)?;
+        self.seen_state = Some(version);
+        page.text(&state)
+    }
+
+    fn answer(&mut self, request: Request, page: &mut Outbox) -> Result<(), Gone> {
+        let kind = request.kind();
+        let ordered = match request {
+            Request::Frame { .. } => Err("this run is live and keeps no frames: ask for \"next\"".into()),
+            Request::Next { columns } => self.expect(columns),
+            Request::Particle { frame, row } => {
+                return self.ask(kind, |reply| Wish::Particle { frame, row, reply }, page);
+            }
+            Request::Live(Command::Save) => return self.ask(kind, |reply| Wish::Save { reply }, page),
+            Request::Live(command) => self.source.hub.order(self.page, Wish::Command(command)),
+        };
+        ordered.or_else(|problem| page.refuse(kind, &problem))
+    }
+
+    fn news(&mut self, page: &mut Outbox) -> Result<(), Gone> {
+        let hub = &self.source.hub;
+        for problem in hub.take_problems(self.page) {
+            page.error(&problem)?;
+        }
+        let (state, version) = hub.state();
+        if self.seen_state != Some(version) {
+            self.seen_state = Some(version);
+            page.text(&state)?;
+        }
+        self.deliver(page)
+    }
+}
+
+impl LiveConversation<'_> {
+    /// The page waits for the next moment.
+    fn expect(&mut self, columns: Vec<String>) -> Result<(), String> {
+        if let Some(unknown) = columns.iter().find(|name| !self.source.columns.contains(name)) {
+            return Err(format!("there is no column {:?}", super::message::shortened(unknown)));
+        }
+        if self.pending.len() >= MOST_PENDING {
+            return Err(format!("{MOST_PENDING} moments are waited for already"));
+        }
+        self.source.hub.want(self.page, &columns);
+        self.pending.push_back(columns);
+        Ok(())
+    }
+
+    /// Sends the newest moment if the page waits for one that it has not seen, or has seen with other columns. A page that asks
+    /// again has changed its mind: what it asked for before is answered at once, so that nothing stands in the way.
+    fn deliver(&mut self, page: &mut Outbox) -> Result<(), Gone> {
+        while self.pending.len() > 1 {
+            let snapshot = self.source.hub.snapshot();
+            let columns = self.pending.front().filter(|columns| snapshot.has(columns));
+            let packet = self.source.packet(&snapshot, columns.unwrap_or(&Vec::new()));
+            self.seen = snapshot.sequence;
+            self.sent_columns = self.pending.pop_front().unwrap_or_default();
+            page.packet(packet)?;
+        }
+        let Some(columns) = self.pending.front() else { return Ok(()) };
+        let snapshot = self.source.hub.snapshot();
+        if snapshot.sequence == self.seen && *columns == self.sent_columns {
+            return Ok(());
+        }
+        if !snapshot.has(columns) {
+            // a run that is still has to be asked for it; once is enough
+            if self.refreshed != snapshot.sequence && self.source.hub.order(self.page, Wish::Refresh).is_ok()
+            {
+                self.refreshed = snapshot.sequence;
+            }
+            return Ok(());
+        }
+        let packet = self.source.packet(&snapshot, columns);
+        self.seen = snapshot.sequence;
+        self.sent_columns = self.pending.pop_front().unwrap_or_default();
+        page.packet(packet)
+    }
+
+    /// Asks the run something and waits for the answer: what a page asks next comes after it.
+    fn ask(
+        &self,
+        kind: &str,
+        wish: impl FnOnce(SyncSender<Answer>) -> Wish,
+        page: &mut Outbox,
+    ) -> Result<(), Gone> {
+        let (reply, answer) = sync_channel(1);
+        if let Err(problem) = self.source.hub.order(self.page, wish(reply)) {
+            return page.refuse(kind, &problem);
+        }
+        match answer.recv_timeout(REPLY_TIME) {
+            Ok(Ok(answer)) => page.text(&answer),
+            Ok(Err(problem)) => page.refuse(kind, &problem),
+            Err(_) => page.refuse(kind, "the run does not answer: its frames take very long"),
+        }
+    }
+}

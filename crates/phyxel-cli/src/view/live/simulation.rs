@@ -1,0 +1,343 @@
+//! The thread that computes a live run: frame after frame, no faster than real time, orders between frames.
+//!
+//! Everything that pages change goes through the world's own log of events, at times of frames, so that the saved scene
+//! gives the same bits.
+
+use super::super::message::Command;
+use super::hub::{Hub, Order, PageId, Snapshot, Wish};
+use super::parameters::Panel;
+use crate::failure::Failure;
+use crate::scene_source::{SceneSource, SceneText};
+use crate::surfaces::Surfaces;
+use phyxel::math::Vec3;
+use phyxel::world::{Action, Hold, World};
+use phyxel_io::results::BodyInfo;
+use phyxel_io::viewer::{ledger_row, particle_of_frame};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How many frames back a page may point at a particle.
+const MEMORY: usize = 64;
+/// A run with more changes than this is not changed any further, so that its log stays bounded.
+const MOST_EVENTS: usize = 1_000_000;
+/// How often pages are told how fast the run is.
+const METER_TIME: Duration = Duration::from_secs(1);
+
+/// Which particle stands in which row.
+#[derive(Debug, PartialEq)]
+struct Rows {
+    id: Vec<u32>,
+    body: Vec<u32>,
+}
+
+/// A live run.
+pub(super) struct Simulation {
+    text: SceneText,
+    frame_rate: f64,
+    bodies: Vec<BodyInfo>,
+    columns: Vec<String>,
+    world: World,
+    surfaces: Surfaces,
+    panel: Panel,
+    /// Number of the frame that the world is at.
+    frame: usize,
+    is_running: bool,
+    n_steps_due: usize,
+    error: Option<String>,
+    /// The page that pulls.
+    hand: Option<PageId>,
+    /// Of the last frames.
+    rows: VecDeque<(usize, Arc<Rows>)>,
+    sequence: u64,
+    ledger: Arc<Value>,
+    /// When the next frame may begin.
+    due: Instant,
+    meter: Meter,
+}
+
+/// How much simulated time passes in a second.
+struct Meter {
+    since: Instant,
+    n_frames: usize,
+    speed: f64,
+}
+
+impl Meter {
+    fn new() -> Self {
+        Self { since: Instant::now(), n_frames: 0, speed: 0.0 }
+    }
+}
+
+impl Simulation {
+    /// At its start, and the place where pages meet it.
+    pub(super) fn new(text: SceneText, source: SceneSource) -> (Self, Arc<Hub>) {
+        let SceneSource { scene, bodies, world, surfaces, .. } = source;
+        let now = Instant::now();
+        let mut simulation = Self {
+            text,
+            frame_rate: scene.frame_rate,
+            columns: world.columns().iter().map(|column| column.name.to_owned()).collect(),
+            panel: Panel::new(&world, &bodies),
+            bodies,
+            ledger: Arc::new(ledger_row(&world.ledger())),
+            world,
+            surfaces,
+            frame: 0,
+            is_running: true,
+            n_steps_due: 0,
+            error: None,
+            hand: None,
+            rows: VecDeque::new(),
+            sequence: 0,
+            due: now,
+            meter: Meter::new(),
+        };
+        let snapshot = simulation.snapshot(&[]);
+        let hub = Arc::new(Hub::new(snapshot, simulation.state()));
+        (simulation, hub)
+    }
+
+    /// Computes for ever.
+    pub(super) fn run(&mut self, hub: &Hub) {
+        loop {
+            let goes_on = self.is_running && self.error.is_none();
+            let orders = hub.wait(goes_on.then_some(self.due));
+            if !orders.is_empty() {
+                self.obey(orders, hub);
+            }
+            let is_due = self.is_running && Instant::now() >= self.due && hub.is_watched();
+            if self.error.is_none() && (is_due || self.n_steps_due > 0) {
+                self.advance(hub);
+            }
+        }
+    }
+
+    /// Carries out orders between two frames.
+    fn obey(&mut self, orders: Vec<Order>, hub: &Hub) {
+        let mut is_changed = false;
+        for Order { page, wish } in orders {
+            match wish {
+                Wish::Command(command) => match self.carry_out(command, page, hub) {
+                    Ok(()) => is_changed = true,
+                    Err(problem) => hub.complain(page, problem),
+                },
+                Wish::Particle { frame, row, reply } => {
+                    let _ = reply.try_send(self.particle(frame, row));
+                }
+                Wish::Save { reply } => {
+                    let _ = reply.try_send(self.save());
+                }
+                Wish::Refresh => {
+                    let snapshot = self.snapshot(&hub.wanted_columns());
+                    hub.publish(snapshot, false);
+                }
+                Wish::Leave if self.hand == Some(page) => {
+                    self.hand = None;
+                    if self.error.is_none() {
+                        self.world.release();
+                    }
+                }
+                Wish::Leave => {}
+            }
+        }
+        if is_changed {
+            hub.tell(self.state());
+        }
+    }
+
+    fn carry_out(&mut self, command: Command, page: PageId, hub: &Hub) -> Result<(), String> {
+        match command {
+            Command::Pause => self.is_running = false,
+            Command::Reset => return self.reset(hub),
+            _ if self.error.is_some() => return Err("the run has failed; reset it first".into()),
+            Command::Play => {
+                self.is_running = true;
+                self.due = Instant::now();
+                self.meter = Meter::new();
+            }
+            Command::Step => {
+                self.is_running = false;
+                self.n_steps_due += 1;
+            }
+            Command::Set { body, key, value } => {
+                let change = self.panel.change(&body, &key, value)?;
+                self.act(Action::Material { body, change })?;
+            }
+            Command::Gravity(gravity) => self.act(Action::Gravity(Vec3::from_array(gravity)))?,
+            Command::Grab { frame, row, to } => {
+                if self.hand.is_some_and(|other| other != page) {
+                    return Err("another page is pulling".into());
+                }
+                let (id, body) = self.particle_at(frame, row)?;
+                let body = self.bodies.get(body).map_or_else(String::new, |body| body.name.clone());
+                let hold = Hold::Particle { body, id };
+                self.act(Action::Drag { hold, to: Vec3::from_array(to) })?;
+                self.hand = Some(page);
+            }
+            // a hand that holds nothing, after a reset for example, moves nothing
+            Command::Move { to } if self.hand == Some(page) => {
+                self.act(Action::Drag { hold: Hold::Same, to: Vec3::from_array(to) })?;
+            }
+            Command::Release if self.hand == Some(page) => {
+                self.hand = None;
+                self.world.release();
+            }
+            Command::Move { .. } | Command::Release | Command::Save => {}
+        }
+        Ok(())
+    }
+
+    /// Changes the world, and the log with it.
+    fn act(&mut self, action: Action) -> Result<(), String> {
+        if self.world.past_events().len() >= MOST_EVENTS {
+            return Err(format!("{MOST_EVENTS} changes are logged; save the run and reset it"));
+        }
+        self.world.act(action).map_err(|error| error.to_string())
+    }
+
+    fn reset(&mut self, hub: &Hub) -> Result<(), String> {
+        let source = self.text.build().map_err(|failure| {
+            let _ = failure.report();
+            "the scene cannot be built any more; the terminal says why".to_owned()
+        })?;
+        self.world = source.world;
+        self.panel = Panel::new(&self.world, &self.bodies);
+        (self.frame, self.n_steps_due, self.error, self.hand) = (0, 0, None, None);
+        self.rows.clear();
+        self.due = Instant::now();
+        self.meter = Meter::new();
+        hub.forget_rows();
+        self.publish(hub);
+        Ok(())
+    }
+
+    /// Computes a frame.
+    fn advance(&mut self, hub: &Hub) {
+        self.n_steps_due = self.n_steps_due.saturating_sub(1);
+        let next = self.frame + 1;
+        let end = next as f64 / self.frame_rate;
+        // a mistake in the engine must not take the server with it
+        let advanced = catch_unwind(AssertUnwindSafe(|| self.world.advance_to(end)));
+        let error = match advanced {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(format!("the run failed {error}.")),
+            Err(_) => Some(
+                "the run failed by a mistake of phyxel; the terminal says more. Please report it.".into(),
+            ),
+        };
+        if let Some(error) = error {
+            (self.error, self.is_running, self.n_steps_due, self.hand) = (Some(error), false, 0, None);
+            return hub.tell(self.state());
+        }
+        self.frame = next;
+        self.publish(hub);
+        let now = Instant::now();
+        self.due = now.max(self.due + Duration::from_secs_f64(1.0 / self.frame_rate));
+        self.measure(now, hub);
+    }
+
+    fn measure(&mut self, now: Instant, hub: &Hub) {
+        self.meter.n_frames += 1;
+        let elapsed = now.duration_since(self.meter.since);
+        let is_over = elapsed >= METER_TIME;
+        if is_over {
+            let speed = self.meter.n_frames as f64 / self.frame_rate / elapsed.as_secs_f64();
+            self.meter = Meter { speed, ..Meter::new() };
+        }
+        if is_over || !self.is_running {
+            hub.tell(self.state());
+        }
+    }
+
+    fn publish(&mut self, hub: &Hub) {
+        self.ledger = Arc::new(ledger_row(&self.world.ledger()));
+        let snapshot = self.snapshot(&hub.wanted_columns());
+        hub.publish(snapshot, true);
+    }
+
+    /// The world as it is now, and which particle stands where in it.
+    fn snapshot(&mut self, columns: &[String]) -> Snapshot {
+        let frame = self.world.frame(columns);
+        let rows = Rows { id: frame.id.clone(), body: frame.body.clone() };
+        match self.rows.back() {
+            Some((index, _)) if *index == self.frame => {}
+            // most methods keep their particles
+            Some((_, same)) if **same == rows => self.rows.push_back((self.frame, Arc::clone(same))),
+            _ => self.rows.push_back((self.frame, Arc::new(rows))),
+        }
+        if self.rows.len() > MEMORY {
+            self.rows.pop_front();
+        }
+        let index_of = |name: &String| self.bodies.iter().position(|body| body.name == *name);
+        let surfaces = self.surfaces.now(&self.world).into_iter();
+        let surfaces = surfaces.filter_map(|(name, table)| Some((index_of(&name)?, table))).collect();
+        self.sequence += 1;
+        let ledger = Arc::clone(&self.ledger);
+        Snapshot { sequence: self.sequence, index: self.frame, frame, surfaces, ledger }
+    }
+
+    /// Id and body of what stood in a row of a frame.
+    fn particle_at(&self, frame: usize, row: usize) -> Result<(u32, usize), String> {
+        let rows = self.rows.iter().find(|(index, _)| *index == frame).map(|found| &found.1);
+        let rows = rows.ok_or_else(|| format!("frame {frame} is not among the last ones"))?;
+        let found = rows.id.get(row).zip(rows.body.get(row));
+        let (id, body) = found
+            .ok_or_else(|| format!("there is no row {row}: the frame has {} particles", rows.id.len()))?;
+        Ok((*id, *body as usize))
+    }
+
+    /// All about a particle, as it is now.
+    fn particle(&self, frame: usize, row: usize) -> Result<Value, String> {
+        let (id, _) = self.particle_at(frame, row)?;
+        let now = self.world.frame(&self.columns);
+        let names: Vec<String> = self.bodies.iter().map(|body| body.name.clone()).collect();
+        let answer = now.id.binary_search(&id).ok().and_then(|now_row| {
+            let mut answer = particle_of_frame(frame, now_row, &now, &names)?;
+            answer["row"] = row.into();
+            answer["time"] = now.time.into();
+            Some(answer)
+        });
+        answer.ok_or_else(|| format!("particle {id} has merged into another"))
+    }
+
+    /// The run so far as a scene.
+    fn save(&self) -> Result<Value, String> {
+        let end = self.frame as f64 / self.frame_rate;
+        let text = with_events(self.text.text(), self.text.name(), self.world.past_events(), end);
+        let text = text.map_err(|error| format!("the run cannot be saved: {error}"))?;
+        Ok(json!({ "type": "scene", "name": format!("{}-live.toml", self.text.stem()), "text": text }))
+    }
+
+    fn state(&self) -> Value {
+        json!({
+            "type": "state",
+            "running": self.is_running && self.error.is_none(),
+            "time": self.frame as f64 / self.frame_rate,
+            "frame": self.frame,
+            "speed": if self.is_running { self.meter.speed } else { 0.0 },
+            "gravity": self.world.gravity().to_array(),
+            "parameters": self.panel.to_json(&self.world),
+            "error": self.error,
+        })
+    }
+}
+
+/// For the caller that starts the thread.
+pub(super) fn run_in_pool(
+    mut simulation: Simulation,
+    hub: &Hub,
+    n_threads: Option<usize>,
+) -> Result<(), Failure> {
+    crate::threads::with_threads(n_threads, || {
+        simulation.run(hub);
+        Ok(())
+    })
+}
+
+// PENDING: phyxel_io::scene::with_events
+fn with_events(_: &str, _: &str, events: &[phyxel::world::Event], end: f64) -> Result<String, String> {
+    Ok(format!("{events:?} {end}"))
+}

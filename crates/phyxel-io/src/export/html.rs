@@ -1,0 +1,59 @@
+//! One file that plays the result in a browser: the page of the viewer with its data inside.
+//!
+//! Every frame is a compact packet (`viewer::packet`), compressed (zlib) and in base64, in an element of its own, so that the
+//! page unpacks only what it shows. What is the same in many frames stands in elements of its own, too. What is known of
+//! all frames together (ranges of colours, ledger) comes last.
+
+use super::{ExportError, Outlet, Take};
+use crate::mesh::base64;
+use crate::results::{ResultError, ResultFolder};
+use crate::viewer::{Replay, Selection, SharedArrays, ViewerError, page_around_data};
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use std::io::{self, BufWriter, Write};
+
+pub(super) fn write(take: &Take<'_>, outlet: &mut Outlet<'_>) -> Result<(), ExportError> {
+    let path = outlet.path;
+    let failed = |source| ExportError::write(path, source);
+    let folder = ResultFolder::open(take.folder_path())?;
+    let mut replay = Replay::of_frames(folder, take.numbers().collect()).map_err(refused)?;
+    let mut out = BufWriter::with_capacity(1 << 18, &mut *outlet.file);
+    let (before, after) = page_around_data();
+    out.write_all(before.as_bytes()).map_err(failed)?;
+    let bodies = 0..take.info().bodies.len();
+    let selection = Selection {
+        particles: bodies.clone().map(|body| take.shows_particles(body)).collect(),
+        surfaces: bodies.map(|body| take.shows_surface(body)).collect(),
+    };
+    let mut shared = SharedArrays::default();
+    for index in 0..take.n_frames() {
+        let packet = replay.compact_packet(index, &selection, &mut shared).map_err(refused)?;
+        for (number, bytes) in shared.fresh.drain(..) {
+            element(&mut out, &format!("phyxel-shared-{number}"), &bytes).map_err(failed)?;
+        }
+        element(&mut out, &format!("phyxel-frame-{index}"), &packet).map_err(failed)?;
+        outlet.watch.frame_is_done()?;
+    }
+    // the end of a script must not stand in a name
+    let info = replay.info().to_string().replace('<', "\\u003c");
+    writeln!(out, "<script type=\"application/json\" id=\"phyxel-info\">{info}</script>").map_err(failed)?;
+    out.write_all(after.as_bytes()).map_err(failed)?;
+    out.flush().map_err(failed)
+}
+
+/// Bytes in an element that browsers leave alone.
+fn element(out: &mut impl Write, id: &str, bytes: &[u8]) -> io::Result<()> {
+    let mut encoder = ZlibEncoder::new(Vec::with_capacity(bytes.len() / 2), Compression::default());
+    encoder.write_all(bytes)?;
+    let text = base64::encode(&encoder.finish()?);
+    writeln!(out, "<script type=\"text/plain\" id=\"{id}\">{text}</script>")
+}
+
+fn refused(error: ViewerError) -> ExportError {
+    match error {
+        ViewerError::Result(error) => error.into(),
+        ViewerError::NoFrames(path) => ExportError::NoFrames(path),
+        // the frames and rows are the result's own
+        other => ExportError::Result(ResultError::damaged("".as_ref(), other.to_string())),
+    }
+}

@@ -1,0 +1,39 @@
+//! The page: the files of `viewer/` in one text that needs nothing else.
+
+/// Where the style goes.
+const STYLE_MARK: &str = "/* style */";
+/// Where the script goes.
+const SCRIPT_MARK: &str = "/* script */";
+/// Where an export puts its data.
+const DATA_MARK: &str = "<!-- data -->";
+
+const FRAME: &str = include_str!("../../../../viewer/index.html");
+const STYLE: &str = include_str!("../../../../viewer/style.css");
+/// One scope: later files use what earlier ones define.
+const SCRIPTS: &[&str] = &[
+    include_str!("../../../../viewer/maths.js"),
+    include_str!("../../../../viewer/colors.js"),
+    include_str!("../../../../viewer/packet.js"),
+    include_str!("../../../../viewer/sources.js"),
+    include_str!("../../../../viewer/shaders.js"),
+    include_str!("../../../../viewer/graphics.js"),
+    include_str!("../../../../viewer/renderer.js"),
+    include_str!("../../../../viewer/camera.js"),
+    include_str!("../../../../viewer/plots.js"),
+    include_str!("../../../../viewer/panel.js"),
+    include_str!("../../../../viewer/player.js"),
+    include_str!("../../../../viewer/main.js"),
+];
+
+/// The text of the page, the same for a server and for an export.
+pub fn page() -> String {
+    let style = FRAME.replacen(STYLE_MARK, STYLE, 1);
+    style.replacen(SCRIPT_MARK, &SCRIPTS.concat(), 1)
+}
+
+/// The page in two parts, before and after the data that an export puts into it.
+pub(crate) fn page_around_data() -> (String, String) {
+    let page = page();
+    let (before, after) = page.split_once(DATA_MARK).unwrap_or((&page, ""));
+    (before.to_owned(), after.to_owned())
+}

@@ -1,0 +1,324 @@
+//! A result folder as the page plays it, also while it grows.
+
+use super::arrays::{SharedArrays, bulk_range};
+use super::packet::{Moment, MomentSurface};
+use super::particle::particle_of_table;
+use super::{Scenery, ViewerError, ledger};
+use crate::results::{LedgerTable, ParticleTable, ResultFolder, RunInfo, SurfaceKind, SurfaceTable};
+use crate::scene::{ParseOptions, SceneError, SceneFile};
+use phyxel::methods::CATALOGUE;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Frames that are looked at for the range of colours before any is asked for.
+const N_SAMPLES: usize = 5;
+/// A result whose frames are larger has its first frame only looked at: the first picture must not wait. [bytes]
+const LARGE_FRAME: u64 = 40 << 20;
+
+/// A result folder that is looked at.
+#[derive(Debug)]
+pub struct Replay {
+    folder: ResultFolder,
+    run: RunInfo,
+    body_names: Vec<String>,
+    /// Of the frames, ascending; the page counts them from 0.
+    numbers: Vec<usize>,
+    columns: Vec<Column>,
+    bounds: [[f32; 3]; 2],
+    scenery: Scenery,
+    notes: Vec<String>,
+    /// Rows of the ledger when it was last told of; later ones are news to every page.
+    n_ledger_rows: usize,
+}
+
+/// What is shown of each body.
+#[derive(Debug)]
+pub(crate) struct Selection {
+    pub(crate) particles: Vec<bool>,
+    pub(crate) surfaces: Vec<bool>,
+}
+
+impl Selection {
+    fn keep_particles(&self, table: &mut ParticleTable) {
+        if self.particles.iter().all(|&is_kept| is_kept) {
+            return;
+        }
+        let bodies = std::mem::take(&mut table.body);
+        let is_kept = |body: u32| self.particles.get(body as usize).copied().unwrap_or(true);
+        let rows: Vec<usize> = (0..bodies.len()).filter(|&row| is_kept(bodies[row])).collect();
+        table.position = rows.iter().map(|&row| table.position[row]).collect();
+        table.id = rows.iter().map(|&row| table.id[row]).collect();
+        table.radius = rows.iter().map(|&row| table.radius[row]).collect();
+        table.body = rows.iter().map(|&row| bodies[row]).collect();
+        for column in &mut table.columns {
+            let n = column.n_components;
+            let values = rows.iter().flat_map(|row| &column.values[row * n..(row + 1) * n]);
+            column.values = values.copied().collect();
+        }
+    }
+}
+
+/// A column that particles can be coloured by.
+#[derive(Debug)]
+struct Column {
+    name: String,
+    unit: String,
+    n_components: usize,
+    /// Over the frames that were looked at.
+    range: Option<[f32; 2]>,
+}
+
+impl Replay {
+    /// Opens a result folder, which may still be growing.
+    ///
+    /// # Errors
+    /// When it is no result, cannot be read, or has no frames yet.
+    pub fn open(path: &Path) -> Result<Self, ViewerError> {
+        let folder = ResultFolder::open(path)?;
+        let numbers = folder.frame_numbers()?;
+        let mut replay = Self::of_frames(folder, numbers)?;
+        replay.sample_ranges()?;
+        Ok(replay)
+    }
+
+    /// Some frames of a result folder.
+    pub(crate) fn of_frames(folder: ResultFolder, numbers: Vec<usize>) -> Result<Self, ViewerError> {
+        let Some(&first) = numbers.first() else {
+            return Err(ViewerError::NoFrames(folder.path().to_owned()));
+        };
+        let run = folder.run_info()?;
+        let table = folder.read_frame(first)?;
+        let bounds = bounds(&table);
+        let mut notes = Vec::new();
+        let scenery = match obstacles(&folder) {
+            Ok(obstacles) => Scenery::new(obstacles, middle(bounds)),
+            Err(_) => {
+                notes.push(
+                    "The obstacles are left out: this version cannot read the scene of this result.".into(),
+                );
+                Scenery::default()
+            }
+        };
+        let body_names = run.bodies.iter().map(|body| body.name.clone()).collect();
+        let columns = columns(&table);
+        let n_ledger_rows = folder.ledger().map_or(0, |ledger| ledger.rows.len());
+        let mut replay =
+            Self { folder, run, body_names, numbers, columns, bounds, scenery, notes, n_ledger_rows };
+        replay.widen_ranges(&table);
+        Ok(replay)
+    }
+
+    /// Looks at some frames for the range of each column.
+    fn sample_ranges(&mut self) -> Result<(), ViewerError> {
+        let size =
+            std::fs::metadata(self.folder.frame_path(self.numbers[0])).map_or(u64::MAX, |file| file.len());
+        let last = self.numbers.len() - 1;
+        if size <= LARGE_FRAME && !self.columns.is_empty() {
+            let mut places: Vec<usize> = (1..N_SAMPLES).map(|k| last * k / (N_SAMPLES - 1)).collect();
+            places.dedup();
+            for place in places.into_iter().filter(|&place| place > 0) {
+                let table = self.folder.read_frame(self.numbers[place])?;
+                self.widen_ranges(&table);
+            }
+        }
+        Ok(())
+    }
+
+    fn widen_ranges(&mut self, table: &ParticleTable) {
+        let moment = Moment::of_table(0, table);
+        for found in &moment.columns {
+            let Some(column) = self.columns.iter_mut().find(|column| column.name == found.name) else {
+                continue;
+            };
+            column.range = union(column.range, bulk_range(&found.scalars()));
+        }
+    }
+
+    /// How many frames there are to play.
+    pub fn n_frames(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// The message that introduces the result to a page.
+    pub fn info(&self) -> Value {
+        let mut notes = self.notes.clone();
+        // a run that has just begun has an empty one; a damaged one is no reason to see nothing
+        let mut ledger = self.folder.ledger().unwrap_or_else(|error| {
+            if self.numbers.len() > 1 {
+                notes.push(format!("There are no plots: {error}."));
+            }
+            LedgerTable::default()
+        });
+        // row k is of frame k
+        let (first, last) = (self.numbers[0], self.numbers[self.numbers.len() - 1]);
+        ledger.rows.truncate(last + 1);
+        ledger.rows.drain(..first.min(ledger.rows.len()));
+        let ledger = ledger::table_json(&ledger);
+        let body = |body: &crate::results::BodyInfo| {
+            json!({
+                "name": body.name,
+                "method": body.method,
+                "material": body.material,
+                "particles": body.n_particles,
+                "surface": body.surface.map(SurfaceKind::key),
+            })
+        };
+        let column = |column: &Column| {
+            json!({
+                "name": column.name,
+                "unit": column.unit,
+                "components": column.n_components,
+                "range": column.range,
+            })
+        };
+        json!({
+            "type": "info",
+            "mode": "replay",
+            "title": self.run.title,
+            "version": self.run.version,
+            "frames": self.numbers.len(),
+            "first_frame": self.numbers[0],
+            "frame_rate": self.run.frame_rate,
+            "bodies": self.run.bodies.iter().map(body).collect::<Vec<Value>>(),
+            "columns": self.columns.iter().map(column).collect::<Vec<Value>>(),
+            "bounds": self.bounds,
+            "obstacles": self.scenery.info(),
+            "ledger": ledger,
+            "notes": notes,
+        })
+    }
+
+    /// A frame as the page takes it, with the named columns.
+    ///
+    /// # Errors
+    /// When there is no such frame or column, or it cannot be read.
+    pub fn packet(&self, index: usize, columns: &[String]) -> Result<Vec<u8>, ViewerError> {
+        let number = self.number(index)?;
+        if let Some(unknown) =
+            columns.iter().find(|name| !self.columns.iter().any(|known| known.name == **name))
+        {
+            return Err(ViewerError::NoSuchColumn(unknown.clone()));
+        }
+        let is_wanted = |name: &str| columns.iter().any(|wanted| wanted == name);
+        let table = self.folder.read_frame_columns(number, &is_wanted)?;
+        let surfaces = self.surfaces(number)?;
+        Ok(self.moment(index, &table, &surfaces).encode())
+    }
+
+    /// A frame for a file: all columns, in little room. The ranges of colours come to be those of all frames asked for.
+    pub(crate) fn compact_packet(
+        &mut self,
+        index: usize,
+        selection: &Selection,
+        shared: &mut SharedArrays,
+    ) -> Result<Vec<u8>, ViewerError> {
+        let number = self.number(index)?;
+        let mut table = self.folder.read_frame(number)?;
+        selection.keep_particles(&mut table);
+        self.widen_ranges(&table);
+        let mut surfaces = self.surfaces(number)?;
+        surfaces.retain(|(body, _)| selection.surfaces[*body]);
+        Ok(self.moment(index, &table, &surfaces).encode_compact(shared))
+    }
+
+    fn moment<'a>(
+        &self,
+        index: usize,
+        table: &'a ParticleTable,
+        surfaces: &'a [(usize, SurfaceTable)],
+    ) -> Moment<'a> {
+        let mut moment = Moment::of_table(index, table);
+        moment.surfaces =
+            surfaces.iter().map(|(body, table)| MomentSurface::of_table(*body, table)).collect();
+        moment.obstacles = self.scenery.poses(table.time);
+        moment
+    }
+
+    /// The surfaces of a frame with the index of each one's body. Bodies whose surface is not written yet are left out.
+    fn surfaces(&self, number: usize) -> Result<Vec<(usize, SurfaceTable)>, ViewerError> {
+        let mut surfaces = Vec::new();
+        for (index, body) in self.run.bodies.iter().enumerate().filter(|(_, body)| body.surface.is_some()) {
+            if self.folder.surface_path(&body.name, number).exists() {
+                surfaces.push((index, self.folder.read_surface(&body.name, number)?));
+            }
+        }
+        Ok(surfaces)
+    }
+
+    /// The numbers of a particle.
+    ///
+    /// # Errors
+    /// When there is no such frame or row, or it cannot be read.
+    pub fn particle(&self, index: usize, row: usize) -> Result<Value, ViewerError> {
+        let table = self.folder.read_frame(self.number(index)?)?;
+        particle_of_table(index, row, &table, &self.body_names)
+            .ok_or(ViewerError::NoSuchRow { row, n_rows: table.id.len() })
+    }
+
+    /// Looks whether frames have been added; if so, gives the message that says so.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn refresh(&mut self) -> Result<Option<Value>, ViewerError> {
+        let numbers = self.folder.frame_numbers()?;
+        if numbers.len() <= self.numbers.len() {
+            return Ok(None);
+        }
+        let ledger = self.folder.ledger().unwrap_or_default();
+        let first_row = std::mem::replace(&mut self.n_ledger_rows, ledger.rows.len());
+        self.numbers = numbers;
+        Ok(Some(json!({
+            "type": "frames",
+            "frames": self.numbers.len(),
+            "ledger_first": first_row,
+            "ledger_rows": ledger::rows_from(&ledger, first_row),
+        })))
+    }
+
+    fn number(&self, index: usize) -> Result<usize, ViewerError> {
+        let n_frames = self.numbers.len();
+        self.numbers.get(index).copied().ok_or(ViewerError::NoSuchFrame { index, n_frames })
+    }
+}
+
+fn columns(table: &ParticleTable) -> Vec<Column> {
+    let column = |column: &crate::results::ParticleColumn| Column {
+        name: column.name.clone(),
+        unit: column.unit.clone(),
+        n_components: column.n_components,
+        range: None,
+    };
+    table.columns.iter().map(column).collect()
+}
+
+/// The obstacles of the scene as run.
+fn obstacles(folder: &ResultFolder) -> Result<Vec<phyxel::contact::Obstacle>, SceneError> {
+    let text = folder.scene_text().unwrap_or_default();
+    let methods: Vec<(&str, bool)> =
+        CATALOGUE.iter().map(|entry| (entry.key, entry.default_factory.is_some())).collect();
+    let options = ParseOptions { methods: &methods, columns: None };
+    SceneFile::parse(&text, "scene.toml", &options)?.obstacles(folder.path())
+}
+
+/// Of the particles with their radii; a unit box about the origin if there are none.
+fn bounds(table: &ParticleTable) -> [[f32; 3]; 2] {
+    let mut bounds = [[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]];
+    for (position, radius) in table.position.iter().zip(&table.radius) {
+        for axis in 0..3 {
+            bounds[0][axis] = bounds[0][axis].min(position[axis] - radius);
+            bounds[1][axis] = bounds[1][axis].max(position[axis] + radius);
+        }
+    }
+    if bounds.as_flattened().iter().all(|x| x.is_finite()) { bounds } else { [[-0.5; 3], [0.5; 3]] }
+}
+
+fn middle([low, high]: [[f32; 3]; 2]) -> [f32; 3] {
+    [0, 1, 2].map(|axis| 0.5 * (low[axis] + high[axis]))
+}
+
+fn union(a: Option<[f32; 2]>, b: Option<[f32; 2]>) -> Option<[f32; 2]> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some([a[0].min(b[0]), a[1].max(b[1])]),
+        (a, b) => a.or(b),
+    }
+}

@@ -1,0 +1,5 @@
+//! What the browser page is fed with, by a reader of its own.
+
+mod packet;
+mod page;
+mod replay;
