@@ -1,12 +1,12 @@
 """Reads exports of surfaces with programs that others wrote, for check_surfaces.py. As a script, it reads one with Blender.
 
-A reader takes the path of an export, numbers of frames and names of the bodies that have surfaces, and gives a dictionary per frame:
-`surfaces` by name of the body, `particles` by name of the body, or in one array, and the `time`, where the program says it.
+A reader takes the path of an export, numbers of frames and names of the bodies that have surfaces, and gives a dictionary per
+frame: `surfaces` by name of the body, `particles` by name of the body or in one array, and the `time`, where the program says it.
 
-A surface is a dictionary, too: `sizes` of its faces, `corners` (vertices, face after face), `points` and `velocities` of the vertices,
-`box`, `normals` and `uvs` of the corners, and `groups`, faces by name. Readers that make points of their own of corners leave out
-`corners`; what they say of points is then that of corners. `vertex_normals` in place of `normals` are the means at vertices, spread to
-corners.
+A surface is a dictionary, too: `sizes` of its faces, `corners` (vertices, face after face), `points` and `velocities` of the
+vertices, `box`, `normals` and `uvs` of the corners, and `groups`, faces by name. Readers that make points of their own of corners
+leave out `corners`; what they say of points is then that of corners. `vertex_normals` in place of `normals` are the means at
+vertices, spread to corners.
 """
 
 import pathlib

@@ -49,8 +49,8 @@ SURFACES = {
     "mesh": {"ball": 'surface = { kind = "mesh", uvs = true }', "pebble": ""},
     "skin": {"ball": 'surface = { kind = "skin" }', "pebble": 'surface = { kind = "mesh" }'},
 }
-"""What the bodies have in each scene: the ball's own mesh beside particles, and a skin, whose vertices and faces are others in every
-frame, beside the triangles of an ellipsoid."""
+"""What the bodies have in each scene: the ball's own mesh beside particles, and a skin, whose vertices and faces are others in
+every frame, beside the triangles of an ellipsoid."""
 
 PLACE = [0.0, 0.25, 0.125]
 """Where the ball is put."""
@@ -65,9 +65,9 @@ def write_scene(folder, name):
 
 
 class Ball:
-    """A closed ball of triangles around the north pole and in one ring, quads, and one polygon that cuts off the south. Longitude and
-    latitude are its texture coordinates, with a seam where the longitude begins anew; normals are those of the ball, and sharp at
-    the cut; groups are its halves."""
+    """A closed ball of triangles around the north pole and in one ring, quads, and one polygon that cuts off the south. Longitude
+    and latitude are its texture coordinates, with a seam where the longitude begins anew; normals are those of the ball, and sharp
+    at the cut; groups are its halves."""
 
     group_names = ["upper half", "lower half"]
 
