@@ -260,7 +260,7 @@ impl SceneFile {
             BuildError::Obstacle { obstacle, .. } => (format!("obstacles.{obstacle}.shape"), None),
             BuildError::Event { event, .. } => (format!("events.{event}"), None),
             BuildError::Overlap { body, .. } => (format!("bodies.{body}"), None),
-            BuildError::NoBodies | BuildError::Event { .. } => (String::new(), None),
+            BuildError::NoBodies => (String::new(), None),
         };
         self.error_at(&path, error.to_string(), help)
     }

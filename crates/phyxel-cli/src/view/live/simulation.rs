@@ -12,6 +12,7 @@ use crate::surfaces::Surfaces;
 use phyxel::math::Vec3;
 use phyxel::world::{Action, Hold, World};
 use phyxel_io::results::BodyInfo;
+use phyxel_io::scene::with_events;
 use phyxel_io::viewer::{ledger_row, particle_of_frame};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -272,7 +273,7 @@ impl Simulation {
             self.rows.pop_front();
         }
         let index_of = |name: &String| self.bodies.iter().position(|body| body.name == *name);
-        let surfaces = self.surfaces.now(&self.world).into_iter();
+        let surfaces = self.surfaces.now(&self.world).0.into_iter();
         let surfaces = surfaces.filter_map(|(name, table)| Some((index_of(&name)?, table))).collect();
         self.sequence += 1;
         let ledger = Arc::clone(&self.ledger);
@@ -335,9 +336,4 @@ pub(super) fn run_in_pool(
         simulation.run(hub);
         Ok(())
     })
-}
-
-// PENDING: phyxel_io::scene::with_events
-fn with_events(_: &str, _: &str, events: &[phyxel::world::Event], end: f64) -> Result<String, String> {
-    Ok(format!("{events:?} {end}"))
 }

@@ -159,7 +159,10 @@ fn surfaces_come_with_the_particles_they_cover() {
     let place = Workplace::new(&CLAY.replace("[[obstacles]]", surface));
     let viewer = Viewer::start(&place, &["scene.toml"]);
     let (mut socket, info) = viewer.socket();
-    assert_eq!((&info["bodies"][0]["surface"], &info["bodies"][1]["surface"]), (&json!(null), &json!("mesh")));
+    assert_eq!(
+        (&info["bodies"][0]["surface"], &info["bodies"][1]["surface"]),
+        (&json!(null), &json!("mesh"))
+    );
     let packet = socket.wait_for_frame(2);
     let surfaces = packet.header["surfaces"].as_array().unwrap();
     assert_eq!((surfaces.len(), &surfaces[0]["body"]), (1, &json!(1)));
