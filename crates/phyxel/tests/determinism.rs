@@ -4,10 +4,10 @@ mod support;
 
 use phyxel::contact::{Axes, Friction, Keyframe, Obstacle};
 use phyxel::geometry::{Sampling, Shape};
-use phyxel::material::{Plasticity, Varying};
+use phyxel::material::{MaterialChange, Plasticity, PlasticityChange, Varying};
 use phyxel::math::{Real, Vec3, vec3};
 use phyxel::particles::{StateData, StateItem, StateVisitor};
-use phyxel::world::{Body, World};
+use phyxel::world::{Action, Body, Event, Hold, World, WorldBuilder};
 use support::{bar, elastic, grip_across_z};
 
 /// Two bodies, one irregular and viscous, a floor with friction and a grip that turns: everything that could differ.
@@ -39,6 +39,10 @@ fn incremental_world() -> World {
 }
 
 fn plastic_bars(method: &str) -> World {
+    plastic_bars_builder(method).build().unwrap()
+}
+
+fn plastic_bars_builder(method: &str) -> WorldBuilder {
     let mut clay = elastic(1e5, 0.3);
     clay.viscosity = 16.0.into();
     clay.plasticity = Some(Plasticity {
@@ -60,8 +64,6 @@ fn plastic_bars(method: &str) -> World {
         .body(held)
         .grip(grip_across_z("hand", "held", [0.6, 0.62], Axes::ALL, vec![turn]))
         .obstacle(floor.with_friction(0.4))
-        .build()
-        .unwrap()
 }
 
 /// Bodies by all methods that fall on each other, one of them held.
@@ -89,13 +91,64 @@ fn meeting_world() -> World {
     builder.grip(grip_across_z("hand", "body_0", [-0.2, -0.15], Axes::ALL, vec![turn])).build().unwrap()
 }
 
+/// Two bodies by each method that change before and after the save, at it, and between frames; one is dragged through it.
+fn changing_world() -> World {
+    let floor = Obstacle::new("floor", Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 }.into());
+    let mut builder = World::builder().obstacle(floor.with_friction(0.4));
+    for (k, method) in ["reference", "incremental", "embedded"].into_iter().enumerate() {
+        for side in 0..2 {
+            let mut body = Body::new(
+                format!("{method}_{side}"),
+                Shape::Box { size: vec3(0.4, 0.24, 0.3) },
+                0.026,
+                elastic(1e5, 0.3),
+            );
+            body = body.at(vec3(0.6 * side as Real, 0.125, 0.5 * k as Real));
+            body.fill.sampling = Sampling::Jittered;
+            body.method = Some(method.into());
+            body.velocity = vec3(0.0, -3.0, 0.0);
+            builder = builder.body(body);
+        }
+    }
+    changes().into_iter().fold(builder, |builder, event| builder.event(event)).build().unwrap()
+}
+
+fn changes() -> Vec<Event> {
+    let at = |time, action| Event { time, action };
+    let material = |body: &str, change| Action::Material { body: body.into(), change };
+    let moduli = |e, nu| MaterialChange { youngs_modulus: Some(e), poisson_ratio: nu, ..Default::default() };
+    let clay = PlasticityChange::On {
+        yield_stress: Some(200.0),
+        flow_rate: Some(300.0),
+        hardening: None,
+        thickening_stress: None,
+        measure: None,
+    };
+    let clay = MaterialChange { plasticity: Some(clay), viscosity: Some(16.0), ..Default::default() };
+    let hold = Hold::Nearest { body: "embedded_1".into(), point: vec3(0.6, 0.3, 1.0) };
+    vec![
+        at(0.12, material("incremental_0", moduli(4e4, None))),
+        at(0.12, material("embedded_1", moduli(3e5, None))),
+        at(0.005, material("embedded_1", clay.clone())),
+        at(0.01, material("embedded_1", moduli(5e4, Some(0.35)))),
+        at(0.015, material("incremental_0", clay)),
+        at(0.015, material("incremental_1", moduli(2e5, None))),
+        at(0.02, material("reference_0", moduli(2e4, None))),
+        at(0.03, Action::Drag { hold, to: vec3(0.6, 0.8, 1.2) }),
+        at(0.07, Action::Gravity(vec3(2.0, -4.0, 0.0))),
+        at(0.09, Action::Drag { hold: Hold::Same, to: vec3(0.9, 0.8, 1.2) }),
+        at(0.09, material("reference_1", moduli(3e5, None))),
+        at(0.14, Action::Release),
+    ]
+}
+
 fn on_threads<T: Send>(n: usize, run: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap().install(run)
 }
 
 #[test]
 fn same_bits_for_any_number_of_threads() {
-    for make in [world, plastic_world, incremental_world, meeting_world] {
+    for make in [world, plastic_world, incremental_world, meeting_world, changing_world] {
         let run = || {
             let mut world = make();
             assert!(world.n_particles() > 4 * phyxel::math::CHUNK, "several chunks");
@@ -107,7 +160,8 @@ fn same_bits_for_any_number_of_threads() {
             (digests, world.ledger())
         };
         let one = on_threads(1, run);
-        assert!(one.1.forces[1].1.y > 0.0, "the floor was touched");
+        let floor = one.1.forces.iter().find(|force| force.0 == "floor").unwrap();
+        assert!(floor.1.y > 0.0, "the floor was touched");
         for n in [2, 3, 8] {
             let other = on_threads(n, run);
             assert_eq!(one.0, other.0, "{n} threads");
@@ -175,7 +229,7 @@ impl StateVisitor for Copy {
 /// Also when particles have split and merged, and the next update of the embedding is not due yet.
 #[test]
 fn restored_world_goes_on_with_the_same_bits() {
-    for make in [world, plastic_world, incremental_world, meeting_world] {
+    for make in [world, plastic_world, incremental_world, meeting_world, changing_world] {
         goes_on_with_the_same_bits(make);
     }
     let mut world = plastic_world();
@@ -200,4 +254,44 @@ fn goes_on_with_the_same_bits(make: fn() -> World) {
     assert_eq!(straight.digest(), resumed.digest());
     assert_eq!(straight.ledger(), resumed.ledger());
     assert_eq!(straight.frame(&["stress".into()]), resumed.frame(&["stress".into()]));
+}
+
+/// A world that is driven by calls between frames and one that was given what those were do the same. The second half of the
+/// calls moves what is dragged, through splits and merges.
+#[test]
+fn calls_are_events_to_another_world() {
+    let make = |events: Vec<Event>| {
+        let mut bodies = plastic_bars_builder("embedded");
+        for event in events {
+            bodies = bodies.event(event);
+        }
+        bodies.build().unwrap()
+    };
+    let drive = |world: &mut World, calls: bool| {
+        let mut digests = Vec::new();
+        for frame in 1..=10u32 {
+            if calls && frame == 2 {
+                let hold = Hold::Nearest { body: "bar".into(), point: vec3(0.3, 0.3, 0.0) };
+                world.drag(hold, vec3(0.5, 0.5, 0.0)).unwrap();
+                let softer = MaterialChange { youngs_modulus: Some(5e4), ..MaterialChange::default() };
+                world.set_material("held", softer).unwrap();
+            }
+            if calls && frame > 3 {
+                world.drag(Hold::Same, vec3(0.5, 0.5, 0.02 * Real::from(frame))).unwrap();
+                world.set_gravity(vec3(0.0, -Real::from(frame), 0.0)).unwrap();
+            }
+            world.advance_to(Real::from(frame) / 60.0).unwrap();
+            digests.push(world.digest());
+        }
+        digests
+    };
+    let mut driven = make(Vec::new());
+    let n_start = driven.n_particles();
+    let digests = drive(&mut driven, true);
+    assert_ne!(driven.n_particles(), n_start, "particles have split or merged");
+    assert!(driven.dragged().is_some());
+    let mut planned = make(driven.past_events().to_vec());
+    assert_eq!(drive(&mut planned, false), digests);
+    assert_eq!(planned.past_events(), driven.past_events());
+    assert_eq!(planned.ledger(), driven.ledger());
 }

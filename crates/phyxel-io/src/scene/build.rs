@@ -3,7 +3,7 @@
 use super::description::*;
 use super::schema::SHAPE_KEYS;
 use super::section::{Gap, Section, Value};
-use super::settings;
+use super::{events, settings};
 use phyxel::material::{Law, YieldMeasure};
 use phyxel::math::Vec3;
 use phyxel::surface::CarryOrder;
@@ -35,6 +35,11 @@ pub(crate) fn scene(root: &Section) -> Built<Scene> {
         grips: grips.map(|(index, section)| grip(section, index, bodies)).collect::<Built<_>>()?,
         obstacles: obstacles.map(|(index, section)| obstacle(section, index)).collect::<Built<_>>()?,
         forces: root.sections("forces")?.iter().map(force).collect::<Built<_>>()?,
+        events: root
+            .sections("events")?
+            .iter()
+            .map(|section| events::event(section, materials))
+            .collect::<Built<_>>()?,
         output: Output {
             columns: output.texts("columns")?.clone(),
             checkpoint_every: output.integer("checkpoint_every")?,
@@ -88,14 +93,17 @@ fn material(name: &str, section: &Section) -> Built<Material> {
     })
 }
 
+/// What counts as stress, by its word.
+pub(crate) const MEASURES: [(&str, YieldMeasure); 2] =
+    [("total", YieldMeasure::Total), ("deviatoric", YieldMeasure::Deviatoric)];
+
 fn plasticity(section: &Section) -> Built<Plasticity> {
-    let measures = [("total", YieldMeasure::Total), ("deviatoric", YieldMeasure::Deviatoric)];
     Ok(Plasticity {
         yield_stress: varying(section, "yield_stress")?,
         flow_rate: varying(section, "flow_rate")?,
         hardening: varying(section, "hardening")?,
         thickening_stress: varying(section, "thickening_stress")?,
-        yield_measure: choice(section, "yield_measure", &measures)?,
+        yield_measure: choice(section, "yield_measure", &MEASURES)?,
     })
 }
 

@@ -1,6 +1,7 @@
 //! Conditions between tables: names, references, order of motions, what a body can be made of, thresholds that go together.
 
 use super::build::{self, name_or_number};
+use super::events;
 use super::problem::Problem;
 use super::schema::Range as Limits;
 use super::section::Section;
@@ -25,6 +26,7 @@ pub(crate) fn check(root: &Section, names_a_method: bool) -> Vec<Problem> {
     check_surfaces(root, &mut problems);
     check_materials(root, &mut problems);
     check_resampling(root, &mut problems);
+    events::check(root, &mut problems);
     for grip in root.sections_or_none("grips") {
         check_motion(grip, &mut problems);
         check_start(grip, &mut problems);
@@ -106,16 +108,18 @@ fn check_references(root: &Section, problems: &mut Vec<Problem>) {
         Ok(materials) => materials.iter().map(|(name, _)| name.as_str()).collect(),
         Err(_) => Vec::new(),
     };
-    for body in root.sections_or_none("bodies") {
-        if let Ok(material) = body.text("material") {
-            problems.extend(missing_referent("material", material, &materials, body.span_of("material")));
+    for section in root.sections_or_none("bodies").iter().chain(root.sections_or_none("events")) {
+        if let Ok(material) = section.text("material") {
+            problems.extend(missing_referent("material", material, &materials, section.span_of("material")));
         }
     }
     let bodies = root.sections_or_none("bodies").iter();
     let bodies: Vec<&str> = bodies.filter_map(|body| body.text("name").ok()).map(String::as_str).collect();
-    for grip in root.sections_or_none("grips") {
-        if let Ok(body) = grip.text("body") {
-            problems.extend(missing_referent("body", body, &bodies, grip.span_of("body")));
+    let events = root.sections_or_none("events");
+    let drags = events.iter().filter_map(|event| event.section("drag").ok());
+    for section in root.sections_or_none("grips").iter().chain(events).chain(drags) {
+        if let Ok(body) = section.text("body") {
+            problems.extend(missing_referent("body", body, &bodies, section.span_of("body")));
         }
     }
 }

@@ -39,6 +39,8 @@ pub struct Scene {
     pub obstacles: Vec<Obstacle>,
     /// In the order of the file.
     pub forces: Vec<Force>,
+    /// In the order of the file: the engine's own.
+    pub events: Vec<phyxel::world::Event>,
     /// What is written.
     pub output: Output,
 }

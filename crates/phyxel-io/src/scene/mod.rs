@@ -7,6 +7,7 @@
 mod build;
 mod checks;
 pub mod description;
+mod events;
 mod file;
 mod node;
 mod overrides;
@@ -20,6 +21,7 @@ mod spelling;
 mod units;
 mod validate;
 mod values;
+mod with_events;
 mod world;
 
 pub use file::{ParseOptions, SceneFile};
@@ -30,4 +32,5 @@ pub use schema::{json_schema, reference_markdown};
 pub use spans::Spans;
 pub use spelling::{listed, nearest};
 pub use units::{Dimension, UnitError, parse_quantity};
+pub use with_events::with_events;
 pub use world::WorldOptions;

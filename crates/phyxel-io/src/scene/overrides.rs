@@ -59,7 +59,7 @@ pub fn with_method(text: &str, source_name: &str, method: &str) -> Result<(Strin
     Ok((document.to_string(), named))
 }
 
-fn parse(text: &str, source_name: &str) -> Result<DocumentMut, SceneError> {
+pub(super) fn parse(text: &str, source_name: &str) -> Result<DocumentMut, SceneError> {
     text.parse().map_err(|error: toml_edit::TomlError| {
         let message = format!("not valid TOML: {}", error.message());
         SceneError::new(source_name, text, vec![Problem::new(error.span().unwrap_or(0..0), message)])
@@ -176,7 +176,7 @@ fn set_key(table: &mut dyn TableLike, path: &[Key], name: &str, change: Change) 
 }
 
 /// Puts a new value in the place of an old one and keeps the blanks and comments around it.
-fn replace(old: &mut Value, mut new: Value) {
+pub(super) fn replace(old: &mut Value, mut new: Value) {
     *new.decor_mut() = old.decor().clone();
     *old = new;
 }

@@ -36,6 +36,8 @@ pub(crate) struct Section {
     /// The table's heading.
     pub(crate) span: Range<usize>,
     pub(crate) entries: BTreeMap<&'static str, Entry>,
+    /// Whether it has no problem of its own: what is absent is absent in the file.
+    pub(crate) is_whole: bool,
 }
 
 /// A value that the schema promises and the section does not hold: the schema and its reader disagree.

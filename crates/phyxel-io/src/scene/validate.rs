@@ -83,6 +83,7 @@ impl<'a> Validator<'a> {
         base: &Base,
         place: &Place,
     ) -> Section {
+        let n_problems = self.problems.len();
         let named = Base::named(table, source);
         let base = named.as_ref().unwrap_or(base);
         let mut given = Given { present: BTreeMap::new(), meant: Vec::new() };
@@ -112,10 +113,11 @@ impl<'a> Validator<'a> {
                 entries.insert(key.name, entry);
             }
         }
-        let section = Section { table, span: place.span.clone(), entries };
+        let mut section = Section { table, span: place.span.clone(), entries, is_whole: true };
         for rule in table.rules {
             self.rule(rule, &section, &given, place);
         }
+        section.is_whole = self.problems.len() == n_problems;
         section
     }
 
@@ -332,7 +334,8 @@ impl<'a> Validator<'a> {
                 Some(node) => {
                     self.wrong_type(&Kind::Table(table), node, &inner);
                     // The name is known all the same: what refers to it is no mistake of its own.
-                    let empty = Section { table, span: inner.span, entries: BTreeMap::new() };
+                    let empty =
+                        Section { table, span: inner.span, entries: BTreeMap::new(), is_whole: false };
                     named.push((name.to_owned(), empty));
                 }
                 None => {}

@@ -84,6 +84,9 @@ impl SceneFile {
                 until: force.until.unwrap_or(Real::INFINITY),
             });
         }
+        for event in &scene.events {
+            builder = builder.event(event.clone());
+        }
         let world = builder.build().map_err(|error| self.build_error(&error))?;
         self.check_columns(&world)?;
         Ok(world)
@@ -255,8 +258,9 @@ impl SceneFile {
                 ("time_step".to_owned(), Some(help))
             }
             BuildError::Obstacle { obstacle, .. } => (format!("obstacles.{obstacle}.shape"), None),
+            BuildError::Event { event, .. } => (format!("events.{event}"), None),
             BuildError::Overlap { body, .. } => (format!("bodies.{body}"), None),
-            BuildError::NoBodies | BuildError::Event { .. } => (String::new(), None),
+            BuildError::NoBodies => (String::new(), None),
         };
         self.error_at(&path, error.to_string(), help)
     }

@@ -76,7 +76,7 @@ fn keys_that_come_later() {
     let plasticity = "plasticity = { yield_stress = 3, flow_rate = 1, drucker_prager = { cohesion = 3 } }";
     later(7, "drucker_prager", &with_line(6, &format!("poisson_ratio = 0.3\n{plasticity}")));
     later(12, "surfels", &format!("{SHORT}surface = {{ kind = \"mesh\", surfels = 3 }}"));
-    later(12, "events", &format!("{SHORT}[[events]]\ntime = 1"));
+    later(14, "ramp", &format!("{SHORT}[[events]]\ntime = 0.5\nramp = 1\nrelease = true"));
 }
 
 #[test]
@@ -524,8 +524,8 @@ select.box = { min = [0, 0, 0] }
 #[test]
 fn the_contract_as_printed_is_refused_only_for_what_comes_later() {
     let later = FULL.replace("yield_measure = \"deviatoric\" }", "strain = { yield_strain = 0.1 } }")
-        + "[[events]]\ntime = \"1.5 s\"\nbody = \"bar\"\nset = { plasticity = false }\n";
+        + "[[events]]\ntime = \"1.5 s\"\nbody = \"bar\"\nviscosity = 0\nset = { plasticity = false }\n";
     let error: SceneError = parse(&later).unwrap_err();
     let messages: Vec<&str> = error.problems.iter().map(|problem| problem.message.as_str()).collect();
-    assert_eq!(messages, ["unknown key `strain`", "unknown key `events`"]);
+    assert_eq!(messages, ["unknown key `strain`", "unknown key `set`"]);
 }

@@ -2,6 +2,7 @@
 
 mod bad_scenes;
 mod documentation;
+mod events;
 mod good_scenes;
 mod materials;
 mod methods;

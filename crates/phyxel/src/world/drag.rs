@@ -2,14 +2,13 @@
 //!
 //! The force is the same whatever method drives the body: it changes velocities at the beginning of each step.
 //!   F = −k limited(x_p − t) − c V − c' (v̄ − V), |F| ≤ F_max    a_i = w_i F/m
-//!   w_i weight of particle i about the dragged one, 1 there, 0 at the hand's radius R [1]   m = Σ w_i m_i [kg]
+//!   w_i = 1 − (r_i/R)² weight of particle i at distance r_i from the dragged one, R radius of the hand [1]   m = Σ w_i m_i [kg]
 //!   x_p dragged particle, t target [m]   v̄ mean velocity of the hand's particles by w_i m_i, V that of the body [m/s]
 //! F_max lets the hand lift the body and throw it about, but not tear it: the smaller one of a few times the body's weight and a
 //! moderate strain over the hand's area. It is reached at a distance of R, hence k = F_max/R; far targets pull no harder.
 //! Damping is critical for the body as a whole (c = 2ζ√(k M)) and for the hand's particles against the body (c' = 2ζ√(k m)).
 
 use super::World;
-use crate::kernels::poly6_shape;
 use crate::math::{Real, Vec3, sum_over};
 use crate::particles::{Carry, Particles, StateData, StateItem, StateVisitor};
 use rayon::prelude::*;
@@ -18,13 +17,14 @@ use std::f64::consts::PI;
 /// Name of the set of what is pulled, in checkpoints.
 const PULLS: &str = "pulls";
 /// The hand's radius is at least so many spacings …
-const SPACINGS: Real = 3.0;
+const SPACINGS: Real = 4.0;
 /// … and this share of the body's size (the cube root of its volume): what is felt does not depend on the number of particles.
-const SHARE: Real = 0.2;
+const SHARE: Real = 0.5;
 /// Largest force over the body's mass: about four times its weight on earth. [m/s²]
 const LARGEST_ACCELERATION: Real = 40.0;
-/// Largest force over Young's modulus and the hand's area.
-const LARGEST_STRAIN: Real = 0.3;
+/// Largest force over Young's modulus and the hand's area. Twice as much pulls pieces out of a block by the incremental method,
+/// which has no rest shape to hold it together.
+const LARGEST_STRAIN: Real = 0.15;
 /// ζ: a pulled body settles with hardly any swing.
 const DAMPING: Real = 0.7;
 /// A step moves the hand's particles by at most this share of their spacing on behalf of the hand.
@@ -127,7 +127,7 @@ impl World {
         let spacing = 2.0 * radius[index];
         let reach = (SPACINGS * spacing).max(SHARE * body_volume.cbrt());
         let weight = |i: usize| {
-            let weight = poly6_shape(position[i].distance_squared(position[index]), reach);
+            let weight = 1.0 - position[i].distance_squared(position[index]) / (reach * reach);
             (own(i) && weight > 0.0).then_some((i, weight))
         };
         let held: Vec<(usize, Real)> = (0..n).into_par_iter().with_min_len(1024).filter_map(weight).collect();

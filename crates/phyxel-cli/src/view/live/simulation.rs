@@ -12,6 +12,7 @@ use crate::surfaces::Surfaces;
 use phyxel::math::Vec3;
 use phyxel::world::{Action, Hold, World};
 use phyxel_io::results::BodyInfo;
+use phyxel_io::scene::with_events;
 use phyxel_io::viewer::{ledger_row, particle_of_frame};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -103,16 +104,20 @@ impl Simulation {
     /// Computes for ever.
     pub(super) fn run(&mut self, hub: &Hub) {
         loop {
-            let goes_on = self.is_running && self.error.is_none();
-            let orders = hub.wait(goes_on.then_some(self.due));
+            let orders = hub.wait(self.next_frame());
             if !orders.is_empty() {
                 self.obey(orders, hub);
             }
-            let is_due = self.is_running && Instant::now() >= self.due && hub.is_watched();
-            if self.error.is_none() && (is_due || self.n_steps_due > 0) {
+            if self.next_frame().is_some_and(|due| Instant::now() >= due) && hub.is_watched() {
                 self.advance(hub);
             }
         }
+    }
+
+    /// When the next frame is to begin, if one is.
+    fn next_frame(&self) -> Option<Instant> {
+        let due = if self.n_steps_due > 0 { Some(Instant::now()) } else { self.is_running.then_some(self.due) };
+        due.filter(|_| self.error.is_none())
     }
 
     /// Carries out orders between two frames.
@@ -335,9 +340,4 @@ pub(super) fn run_in_pool(
         simulation.run(hub);
         Ok(())
     })
-}
-
-// PENDING: phyxel_io::scene::with_events
-fn with_events(_: &str, _: &str, events: &[phyxel::world::Event], end: f64) -> Result<String, String> {
-    Ok(format!("{events:?} {end}"))
 }

@@ -17,7 +17,7 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use visitors::{Reader, Writer, put_text, take_long, take_text, take_word};
 
 const MAGIC: &[u8; 8] = b"PHYXELCP";
-const FORMAT_VERSION: u32 = 2;
+const FORMAT_VERSION: u32 = 3;
 /// The state is large and changes all the time: speed counts.
 const COMPRESSION_LEVEL: i32 = 1;
 /// Bytes that go to the compressor or come from a file at once.
@@ -186,7 +186,7 @@ impl<R: Read + Seek> Checkpoint<R> {
         &self.header
     }
 
-    /// Puts the state into a world of the same scene and rebuilds what is derived from it.
+    /// Puts the state into a world of the same scene that has just been built, and rebuilds what is derived from it.
     ///
     /// # Errors
     /// When the state is not of such a world, which is then left as it was. Only a source that fails or changes between

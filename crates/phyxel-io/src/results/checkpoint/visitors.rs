@@ -2,7 +2,7 @@
 
 use super::{CHUNK, CheckpointError};
 use phyxel::math::{Mat3, Vec3};
-use phyxel::particles::{StateData, StateItem, StateVisitor};
+use phyxel::particles::{LAYOUT, StateData, StateItem, StateVisitor};
 use std::io::{self, ErrorKind, Read, Write};
 
 /// Names and versions are shorter: more is nonsense.
@@ -152,7 +152,8 @@ impl<R: Read> Reader<R> {
             StateData::Number(_) | StateData::Counter(_) if n_rows != 1 => {
                 misfit(format!("\"{name}\" has {n_rows} values in place of one"))
             }
-            data if self.replace => replace(data, &mut self.input, n_rows).map_err(ended),
+            // these decide which items follow
+            data if self.replace || set == LAYOUT => replace(data, &mut self.input, n_rows).map_err(ended),
             _ => skip(&mut self.input, n_bytes as u64).map_err(ended),
         }
     }

@@ -6,16 +6,17 @@ use crate::scene::units::Dimension;
 use phyxel::material::Law;
 
 const DENSITY: Quantity = quantity(Dimension::DENSITY, Range::POSITIVE);
-const YOUNGS_MODULUS: Quantity = quantity(Dimension::PRESSURE, Range::POSITIVE);
+pub(super) const YOUNGS_MODULUS: Quantity = quantity(Dimension::PRESSURE, Range::POSITIVE);
 /// The Lamé constant grows beyond bounds towards 0.5; 0.49 is where explicit steps stay affordable.
-const POISSON_RATIO: Quantity =
+pub(super) const POISSON_RATIO: Quantity =
     quantity(Dimension::NONE, Range { min: Some((0.0, true)), max: Some((0.49, true)) });
-const VISCOSITY: Quantity = quantity(Dimension::VISCOSITY, Range::NON_NEGATIVE);
-const YIELD_STRESS: Quantity = quantity(Dimension::PRESSURE, Range::NON_NEGATIVE);
-const FLOW_RATE: Quantity = quantity(Dimension::RATE, Range::NON_NEGATIVE);
+pub(super) const VISCOSITY: Quantity = quantity(Dimension::VISCOSITY, Range::NON_NEGATIVE);
+pub(super) const YIELD_STRESS: Quantity = quantity(Dimension::PRESSURE, Range::NON_NEGATIVE);
+pub(super) const FLOW_RATE: Quantity = quantity(Dimension::RATE, Range::NON_NEGATIVE);
 /// Under −1 the yield stress would fall faster than the stress that flow takes away.
-const HARDENING: Quantity = quantity(Dimension::NONE, Range { min: Some((-1.0, true)), max: None });
-const THICKENING_STRESS: Quantity = quantity(Dimension::PRESSURE, Range::NON_NEGATIVE);
+pub(super) const HARDENING: Quantity =
+    quantity(Dimension::NONE, Range { min: Some((-1.0, true)), max: None });
+pub(super) const THICKENING_STRESS: Quantity = quantity(Dimension::PRESSURE, Range::NON_NEGATIVE);
 
 varying_table!(DENSITY_VARYING, "varying_density", "density = { ... }", DENSITY);
 varying_table!(YOUNGS_MODULUS_VARYING, "varying_youngs_modulus", "youngs_modulus = { ... }", YOUNGS_MODULUS);
@@ -41,6 +42,12 @@ const LAWS: [(&str, &str); Law::ALL.len()] = {
     }
     words
 };
+
+/// What counts as stress, with the meanings.
+pub(super) const YIELD_MEASURES: [(&str, &str); 2] = [
+    ("deviatoric", "von Mises: pressure does not count"),
+    ("total", "with pressure, as in Jones et al. 2014: confined matter creeps, and a pulled bar flows early"),
+];
 
 pub(super) static MATERIAL: Table = Table {
     name: "material",
@@ -125,13 +132,7 @@ static PLASTICITY: Table = Table {
         ),
         key(
             "yield_measure",
-            Kind::Choice(&[
-                ("deviatoric", "von Mises: pressure does not count"),
-                (
-                    "total",
-                    "with pressure, as in Jones et al. 2014: confined matter creeps, and a pulled bar flows early",
-                ),
-            ]),
+            Kind::Choice(&YIELD_MEASURES),
             Presence::Default("\"deviatoric\""),
             "What stress is compared with the yield stress; both are the stress of a bar in even tension.",
         ),

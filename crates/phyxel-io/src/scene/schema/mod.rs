@@ -3,6 +3,7 @@
 //! Everything that knows the format reads these tables: the validator, the JSON Schema and the scene reference in the
 //! documentation. A new key is one entry here and one line where the description is built from it.
 
+mod events;
 mod json;
 mod markdown;
 mod materials;

@@ -1,5 +1,6 @@
 //! The scene's own tables: root, bodies, grips, obstacles, forces and output.
 
+use super::events::EVENT;
 use super::materials::MATERIAL;
 use super::methods::METHODS;
 use super::shapes::{PLACED_SHAPE, PLACEMENT_KEYS, ROTATION, SHAPE};
@@ -81,10 +82,16 @@ pub static ROOT: Table = Table {
             Presence::Default("[]"),
             "Force fields that act on all bodies.",
         ),
+        key(
+            "events",
+            Kind::Tables(&EVENT, 0),
+            Presence::Default("[]"),
+            "What changes while the scene runs: gravity, materials, a hand that drags.",
+        ),
         key("output", Kind::Table(&OUTPUT), Presence::Default("{}"), "What is written, and how often."),
     ]],
     rules: &[],
-    later: &["events"],
+    later: &[],
 };
 
 static SPACING_ALONG: Table = Table {

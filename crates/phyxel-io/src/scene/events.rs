@@ -1,0 +1,207 @@
+//! Events: from sections to the engine's, and what takes more than one key to see.
+
+use super::build::{self, Built, choice, optional};
+use super::description::Varying;
+use super::problem::Problem;
+use super::section::Section;
+use phyxel::material::{MaterialChange, PlasticityChange, YieldMeasure};
+use phyxel::world::{Action, Event, Hold};
+
+/// Keys of an event that change a material, but for `material` itself.
+const MATERIAL_KEYS: [&str; 5] = ["youngs_modulus", "poisson_ratio", "viscosity", "plasticity", "elastic"];
+
+/// An event without problems.
+pub(crate) fn event(section: &Section, materials: &[(String, Section)]) -> Built<Event> {
+    let action = if section.has("gravity") {
+        Action::Gravity(section.vector("gravity")?)
+    } else if section.has("release") {
+        Action::Release
+    } else if section.has("drag") {
+        drag(section.section("drag")?)?
+    } else {
+        let change = match section.text("material") {
+            Ok(name) => {
+                let found = materials.iter().find(|(other, _)| other == name);
+                whole_change(&found.ok_or_else(|| section.gap("material"))?.1)?
+            }
+            Err(_) => change(section)?,
+        };
+        Action::Material { body: section.text("body")?.clone(), change }
+    };
+    Ok(Event { time: section.number("time")?, action })
+}
+
+fn drag(section: &Section) -> Built<Action> {
+    let body = || section.text("body").cloned();
+    let hold = if section.has("particle") {
+        Hold::Particle { body: body()?, id: section.integer("particle")? }
+    } else if section.has("at") {
+        Hold::Nearest { body: body()?, point: section.vector("at")? }
+    } else {
+        Hold::Same
+    };
+    Ok(Action::Drag { hold, to: section.vector("to")? })
+}
+
+fn change(section: &Section) -> Built<MaterialChange> {
+    let number = |key| optional(section, key, Section::number);
+    let mut plasticity = optional(section, "plasticity", |section, key| {
+        let flow = section.section(key)?;
+        let number = |key| optional(flow, key, Section::number);
+        Ok(PlasticityChange::On {
+            yield_stress: number("yield_stress")?,
+            flow_rate: number("flow_rate")?,
+            hardening: number("hardening")?,
+            thickening_stress: number("thickening_stress")?,
+            measure: optional(flow, "yield_measure", |flow, key| choice(flow, key, &build::MEASURES))?,
+        })
+    })?;
+    if section.has("elastic") {
+        plasticity = Some(PlasticityChange::Off);
+    }
+    Ok(MaterialChange {
+        youngs_modulus: number("youngs_modulus")?,
+        poisson_ratio: number("poisson_ratio")?,
+        viscosity: number("viscosity")?,
+        plasticity,
+    })
+}
+
+/// Everything that another material says.
+fn whole_change(material: &Section) -> Built<MaterialChange> {
+    let uniform = |section: &Section, key: &'static str| match build::varying(section, key)? {
+        Varying::Uniform(value) => Ok(Some(value)),
+        _ => Err(section.gap(key)),
+    };
+    let plasticity = optional(material, "plasticity", |material, key| {
+        let flow = material.section(key)?;
+        let measure: YieldMeasure = choice(flow, "yield_measure", &build::MEASURES)?;
+        Ok(PlasticityChange::On {
+            yield_stress: uniform(flow, "yield_stress")?,
+            flow_rate: uniform(flow, "flow_rate")?,
+            hardening: uniform(flow, "hardening")?,
+            thickening_stress: uniform(flow, "thickening_stress")?,
+            measure: Some(measure),
+        })
+    })?;
+    Ok(MaterialChange {
+        youngs_modulus: uniform(material, "youngs_modulus")?,
+        poisson_ratio: uniform(material, "poisson_ratio")?,
+        viscosity: uniform(material, "viscosity")?,
+        plasticity: Some(plasticity.unwrap_or(PlasticityChange::Off)),
+    })
+}
+
+/// Every problem of the events that takes more than one key to see; names are checked with the other references.
+pub(crate) fn check(root: &Section, problems: &mut Vec<Problem>) {
+    for event in root.sections_or_none("events") {
+        check_time(root, event, problems);
+        // else what seems to be missing may be there, with a problem of its own
+        if event.is_whole {
+            check_material(root, event, problems);
+        }
+        if let Some(drag) = event.section("drag").ok().filter(|drag| drag.is_whole) {
+            check_drag(drag, problems);
+        }
+        for key in ["elastic", "release"] {
+            if event.boolean(key) == Ok(false) {
+                let problem = Problem::new(event.span_of(key), format!("`{key}` can only be true"));
+                problems.push(problem.with_help("leave it out"));
+            }
+        }
+    }
+}
+
+fn check_time(root: &Section, event: &Section, problems: &mut Vec<Problem>) {
+    let (Ok(time), Ok(end)) = (event.number("time"), root.number("duration")) else { return };
+    if time >= end {
+        let message = format!("the event is at {time} s, but the scene ends at {end} s");
+        problems.push(
+            Problem::new(event.span_of("time"), message).with_help("move it forward, or raise `duration`"),
+        );
+    }
+}
+
+fn check_material(root: &Section, event: &Section, problems: &mut Vec<Problem>) {
+    let own = || MATERIAL_KEYS.iter().filter(|key| event.has(key));
+    if !event.has("body") {
+        for key in own().chain(["material"].iter().filter(|key| event.has(key))) {
+            let problem = Problem::new(event.span_of(key), format!("`{key}` needs the `body` that changes"));
+            problems.push(problem.with_help("add `body = \"bar\"` to the event"));
+        }
+        return;
+    }
+    if let (true, Some(key)) = (event.has("material"), own().next()) {
+        let message = format!("`{key}` and `material` exclude each other");
+        problems.push(
+            Problem::new(event.span_of(key), message)
+                .with_help("give the other material this value, or leave `material` out"),
+        );
+    }
+    if event.has("plasticity") && event.has("elastic") {
+        let message = "`elastic` and `plasticity` exclude each other";
+        problems.push(Problem::new(event.span_of("elastic"), message).with_help("keep one of the two"));
+    }
+    let flows = event.section("plasticity").ok();
+    if let Some(flow) = flows.filter(|flow| flow.entries.is_empty()) {
+        let problem = Problem::new(flow.span.clone(), "`plasticity` names nothing that changes");
+        problems.push(problem.with_help("for example `plasticity = { yield_stress = \"2 kPa\" }`"));
+    }
+    if event.has("material") {
+        check_other_material(root, event, problems);
+    } else if own().next().is_none() {
+        let problem = Problem::new(event.span_of("body"), "the event names nothing that changes");
+        problems.push(problem.with_help("for example `youngs_modulus = \"20 kPa\"`, or `material`"));
+    }
+}
+
+/// Another material must be one that the body can become.
+fn check_other_material(root: &Section, event: &Section, problems: &mut Vec<Problem>) {
+    let (Ok(materials), Ok(other)) = (root.named("materials"), event.text("material")) else { return };
+    let find = |name: &String| materials.iter().find(|(known, _)| known == name).map(|found| &found.1);
+    let body = root.sections_or_none("bodies").iter().find(|body| body.text("name") == event.text("body"));
+    let Some(new) = find(other) else { return };
+    let mut report = |message: String, help: &str| {
+        problems.push(Problem::new(event.span_of("material"), message).with_help(help));
+    };
+    if let Some(now) = body.and_then(|body| body.text("material").ok()).and_then(find) {
+        let densities = (build::varying(now, "density"), build::varying(new, "density"));
+        if let (Ok(before), Ok(after)) = densities
+            && before != after
+        {
+            let message = format!("material `{other}` has another density than the body");
+            report(message, "mass cannot change while it runs: give both materials the same density");
+        }
+        if now.text("law").ok() != new.text("law").ok() {
+            let message = format!("material `{other}` has another law than the body's");
+            report(message, "the law cannot change while it runs: give both materials the same one");
+        }
+    }
+    let flow = new.section("plasticity").ok();
+    let scalars = ["youngs_modulus", "poisson_ratio", "viscosity"].map(|key| (Some(new), key));
+    let flow_scalars = ["yield_stress", "flow_rate", "hardening", "thickening_stress"].map(|key| (flow, key));
+    for (section, key) in scalars.into_iter().chain(flow_scalars) {
+        let value = section.and_then(|section| build::varying(section, key).ok());
+        if !matches!(value, None | Some(Varying::Uniform(_))) {
+            let message = format!("`{key}` of material `{other}` varies over the body");
+            report(message, "only the material of the start may vary; give a single value");
+        }
+    }
+}
+
+fn check_drag(drag: &Section, problems: &mut Vec<Problem>) {
+    let (particle, at) = (drag.has("particle"), drag.has("at"));
+    if particle && at {
+        let problem = Problem::new(drag.span_of("at"), "`at` and `particle` exclude each other");
+        problems.push(problem.with_help("keep one of the two"));
+    }
+    if drag.has("body") && !particle && !at {
+        let problem = Problem::new(drag.span_of("body"), "which particle of the body is dragged?");
+        problems.push(problem.with_help("add `at = [x, y, z]`, or `particle` with its id"));
+    }
+    if !drag.has("body") && (particle || at) {
+        let key = if particle { "particle" } else { "at" };
+        let problem = Problem::new(drag.span_of(key), format!("`{key}` needs the `body` of the particle"));
+        problems.push(problem.with_help("add `body = \"bar\"` beside it"));
+    }
+}

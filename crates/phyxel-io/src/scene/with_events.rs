@@ -1,0 +1,107 @@
+//! The text of a scene with other events: how a run that was driven by hand is kept.
+
+use super::overrides::{parse, replace};
+use super::problem::SceneError;
+use phyxel::material::{MaterialChange, PlasticityChange, YieldMeasure};
+use phyxel::math::Vec3;
+use phyxel::world::{Action, Event, Hold};
+use toml_edit::{Array, ArrayOfTables, InlineTable, Item, Table, Value};
+
+/// The text of a scene with these events in place of its own, ending at `end`; everything else stays as it is written. Numbers read
+/// back to the same bits. Events at or after the end are left out, since nothing comes after them; a scene that ends where it
+/// begins keeps its duration.
+///
+/// # Errors
+/// When the text is not TOML.
+pub fn with_events(text: &str, source_name: &str, events: &[Event], end: f64) -> Result<String, SceneError> {
+    let mut document = parse(text, source_name)?;
+    if end > 0.0 {
+        match document.get_mut("duration") {
+            Some(Item::Value(duration)) => replace(duration, end.into()),
+            _ => drop(document.insert("duration", Item::Value(end.into()))),
+        }
+    }
+    document.remove("events");
+    let mut tables = ArrayOfTables::new();
+    for event in events.iter().filter(|event| end <= 0.0 || event.time < end) {
+        let mut table = event_table(event);
+        table.decor_mut().set_prefix("\n");
+        tables.push(table);
+    }
+    if !tables.is_empty() {
+        document.insert("events", Item::ArrayOfTables(tables));
+    }
+    Ok(document.to_string())
+}
+
+fn vector(v: Vec3) -> Value {
+    Value::Array(Array::from_iter(v.to_array()))
+}
+
+fn event_table(event: &Event) -> Table {
+    let mut table = Table::new();
+    let mut set = |key: &str, value: Value| drop(table.insert(key, Item::Value(value)));
+    set("time", event.time.into());
+    match &event.action {
+        Action::Gravity(gravity) => set("gravity", vector(*gravity)),
+        Action::Material { body, change } => {
+            set("body", body.into());
+            material_values(change).into_iter().for_each(|(key, value)| set(key, value));
+        }
+        Action::Drag { hold, to } => {
+            let mut drag = InlineTable::new();
+            match hold {
+                Hold::Particle { body, id } => {
+                    drag.insert("body", body.into());
+                    drag.insert("particle", i64::from(*id).into());
+                }
+                Hold::Nearest { body, point } => {
+                    drag.insert("body", body.into());
+                    drag.insert("at", vector(*point));
+                }
+                Hold::Same => {}
+            }
+            drag.insert("to", vector(*to));
+            set("drag", Value::InlineTable(drag));
+        }
+        Action::Release => set("release", true.into()),
+    }
+    table
+}
+
+fn material_values(change: &MaterialChange) -> Vec<(&'static str, Value)> {
+    let scalars = [
+        ("youngs_modulus", change.youngs_modulus),
+        ("poisson_ratio", change.poisson_ratio),
+        ("viscosity", change.viscosity),
+    ];
+    let mut values: Vec<(&'static str, Value)> =
+        scalars.into_iter().filter_map(|(key, value)| Some((key, value?.into()))).collect();
+    match &change.plasticity {
+        None => {}
+        Some(PlasticityChange::Off) => values.push(("elastic", true.into())),
+        Some(PlasticityChange::On { yield_stress, flow_rate, hardening, thickening_stress, measure }) => {
+            let scalars = [
+                ("yield_stress", yield_stress),
+                ("flow_rate", flow_rate),
+                ("hardening", hardening),
+                ("thickening_stress", thickening_stress),
+            ];
+            let mut flow = InlineTable::new();
+            for (key, value) in scalars {
+                if let Some(value) = value {
+                    flow.insert(key, (*value).into());
+                }
+            }
+            if let Some(measure) = measure {
+                let word = match measure {
+                    YieldMeasure::Total => "total",
+                    YieldMeasure::Deviatoric => "deviatoric",
+                };
+                flow.insert("yield_measure", word.into());
+            }
+            values.push(("plasticity", Value::InlineTable(flow)));
+        }
+    }
+    values
+}

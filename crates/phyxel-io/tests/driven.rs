@@ -1,0 +1,148 @@
+//! A world that is driven by hand, kept as a scene with events, does the same again.
+
+use phyxel::material::{MaterialChange, PlasticityChange};
+use phyxel::math::vec3;
+use phyxel::methods::CATALOGUE;
+use phyxel::world::{Hold, World};
+use phyxel_io::results::{Checkpoint, CheckpointHeader, ContentDigest, write_checkpoint};
+use phyxel_io::scene::{ParseOptions, SceneFile, WorldOptions, with_events};
+use std::io::Cursor;
+use std::path::Path;
+
+const SCENE: &str = r#"# two bodies by each of two methods
+duration = "3 s"   # longer than anyone plays
+frame_rate = 60
+
+[materials.jelly]
+density = 1000
+youngs_modulus = "60 kPa"
+poisson_ratio = 0.3
+viscosity = "10 Pa.s"
+
+[[bodies]]
+name = "left"
+material = "jelly"
+method = "embedded"
+shape.box = { size = [0.3, 0.2, 0.2] }
+position = [0, 0.11, 0]
+spacing = 0.03
+sampling = "jittered"
+
+[[bodies]]
+name = "right"
+material = "jelly"
+method = "embedded"
+shape.box = { size = [0.3, 0.2, 0.2] }
+position = [0.4, 0.11, 0]
+spacing = 0.03
+
+[[bodies]]
+name = "ball"
+material = "jelly"
+method = "incremental"
+shape.sphere = { radius = 0.12 }
+position = [0, 0.4, 0]
+spacing = 0.03
+
+[[obstacles]]
+name = "floor"
+shape.half_space = { normal = [0, 1, 0] }
+
+# written by hand
+[[events]]
+time = "0.5 s"
+gravity = [0, -20, 0]
+"#;
+
+fn build(text: &str) -> (SceneFile, World) {
+    let methods: Vec<(&str, bool)> = CATALOGUE.iter().map(|e| (e.key, e.default_factory.is_some())).collect();
+    let options = ParseOptions { methods: &methods, columns: None };
+    let file = SceneFile::parse(text, "scene.toml", &options).unwrap_or_else(|error| panic!("{error}"));
+    let world = file.build_world(Path::new("."), &WorldOptions::default());
+    let world = world.unwrap_or_else(|error| panic!("{error}"));
+    (file, world)
+}
+
+/// What a user might do at a frame.
+fn play(world: &mut World, frame: u32) {
+    match frame {
+        3 => {
+            let clay = PlasticityChange::On {
+                yield_stress: Some(300.0),
+                flow_rate: Some(100.0),
+                hardening: None,
+                thickening_stress: None,
+                measure: None,
+            };
+            let clay = MaterialChange { plasticity: Some(clay), ..MaterialChange::default() };
+            world.set_material("left", clay).unwrap();
+        }
+        7 | 8 | 9 => {
+            let softer = 6e4 / f64::from(frame);
+            let change = MaterialChange { youngs_modulus: Some(softer), ..MaterialChange::default() };
+            world.set_material("ball", change).unwrap();
+        }
+        15 => world
+            .drag(Hold::Nearest { body: "left".into(), point: vec3(0.1, 0.2, 0.0) }, vec3(0.1, 0.5, 0.1))
+            .unwrap(),
+        16..=40 => world.drag(Hold::Same, vec3(0.1, 0.5, 0.01 * f64::from(frame))).unwrap(),
+        41 => world.release(),
+        45 => world.set_gravity(vec3(0.1, 0.0, 1.0 / 3.0)).unwrap(),
+        _ => {}
+    }
+}
+
+const FRAMES: u32 = 60;
+
+#[test]
+fn a_kept_run_is_the_run() {
+    let (_, mut driven) = build(SCENE);
+    let mut digests = Vec::new();
+    for frame in 0..FRAMES {
+        play(&mut driven, frame);
+        driven.advance_to(f64::from(frame + 1) / 60.0).unwrap();
+        digests.push(driven.digest());
+    }
+    let text = with_events(SCENE, "scene.toml", driven.past_events(), driven.time()).unwrap();
+    assert!(text.contains("duration = 1.0   # longer than anyone plays"), "{text}");
+    let (file, mut replayed) = build(&text);
+    assert_eq!(file.scene.n_frames(), FRAMES as usize);
+    let mut checkpoint = Vec::new();
+    let header = CheckpointHeader {
+        engine_version: "test".into(),
+        scene_digest: ContentDigest::of(text.as_bytes()),
+        frame: 20,
+    };
+    for frame in 0..FRAMES {
+        replayed.advance_to(f64::from(frame + 1) / 60.0).unwrap();
+        assert_eq!(replayed.digest(), digests[frame as usize], "frame {}", frame + 1);
+        if frame + 1 == 20 {
+            write_checkpoint(&mut replayed, &header, &mut checkpoint).unwrap();
+        }
+    }
+    assert_eq!(replayed.past_events(), driven.past_events());
+    assert_eq!(replayed.ledger(), driven.ledger());
+
+    // and from a checkpoint in the middle, whose world has other columns than one that has just been built
+    let (_, mut resumed) = build(&text);
+    Checkpoint::open(Cursor::new(&checkpoint)).unwrap().restore(&mut resumed).unwrap();
+    assert_eq!(resumed.digest(), digests[19]);
+    for frame in 20..FRAMES {
+        resumed.advance_to(f64::from(frame + 1) / 60.0).unwrap();
+    }
+    assert_eq!(resumed.digest(), digests[FRAMES as usize - 1]);
+}
+
+/// What only the world can tell is said at the event.
+#[test]
+fn an_event_that_the_method_cannot_do_is_refused_at_its_place() {
+    let text = SCENE.replace("method = \"incremental\"", "method = \"reference\"")
+        + "[[events]]\ntime = 1\nbody = \"ball\"\nplasticity = { yield_stress = 1, flow_rate = 1 }\n";
+    let methods: Vec<(&str, bool)> = CATALOGUE.iter().map(|e| (e.key, e.default_factory.is_some())).collect();
+    let file = SceneFile::parse(&text, "s", &ParseOptions { methods: &methods, columns: None }).unwrap();
+    let error = file.build_world(Path::new("."), &WorldOptions::default()).err().unwrap();
+    let line = text.lines().count() - 3;
+    let shown = error.to_string();
+    assert!(shown.starts_with(&format!("s:{line}:1: event at 1 s: ")), "{shown}");
+    assert!(shown.contains("\"reference\" cannot run plastic materials; these can: "), "{shown}");
+}
