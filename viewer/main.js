@@ -2,6 +2,7 @@
 
 const MEMORY = ((navigator.deviceMemory || 4) >= 4 ? 640 : 256) * 2 ** 20;
 const NARROW = 640;
+const REST = 160;   // after so long without a change, pictures become smooth [ms]
 
 class App {
   constructor() {
@@ -29,6 +30,8 @@ class App {
     this.renderer.setTheme(dark.matches);
     new ResizeObserver(() => this.layOut()).observe(this.canvas);
     this.canvas.addEventListener("webglcontextlost", (event) => { event.preventDefault(); this.messages.keep("context", "The graphics card was taken away from this page. Load it again."); });
+    // keys are for the picture again once a button has been clicked
+    document.addEventListener("click", (event) => { if (event.detail > 0) event.target.closest?.("button, summary")?.blur(); });
     if (window.innerWidth <= NARROW) this.panel.toggle(false);
     this.open();
   }
@@ -104,10 +107,10 @@ class App {
   }
 
   noteLedger(moment) {
-    const rows = this.ledger.rows, place = this.ledger.columns.findIndex((column) => column.name === "time");
-    const row = moment.header.ledger;
-    if (rows.length > 0 && row[place] < rows[rows.length - 1][place]) this.ledger.clear();
-    if (rows.length === 0 || row[place] > rows[rows.length - 1][place]) this.ledger.addRows([row]);
+    const place = this.ledger.columns.findIndex((column) => column.name === "time"), row = moment.header.ledger;
+    const last = () => this.ledger.rows.at(-1)?.[place] ?? -Infinity;
+    if (row[place] < last()) this.ledger.clear();
+    if (row[place] > last()) this.ledger.addRows([row]);
   }
 
   receive(message) {
@@ -117,6 +120,7 @@ class App {
       this.player.setFrames(message.frames);
       this.player.fetch();
     } else if (message.type === "state") {
+      this.lastState = message;
       this.liveSpeed = message.running ? message.speed : 0;
       this.player.setPlaying(message.running);
       if (message.gravity) byId("live-gravity").checked = message.gravity.some((x) => x !== 0);
@@ -154,9 +158,8 @@ class App {
       const moment = this.window.get(this.player.index);
       if (moment) this.show(moment);
     } else if (this.player.isLive && this.renderer.moment) {
-      // the next moment has the column; what is shown now is coloured by body until it comes
-      this.send({ type: "next", columns: this.wantedColumns() });
-      this.source.packets.push({ resolve: (moment) => this.show(moment), reject: () => {} });
+      // asked for beside the question that waits, which a run that is paused does not answer
+      this.source.next(this.wantedColumns()).then((moment) => this.show(moment), () => {});
       this.show(this.renderer.moment);
     }
     this.coloringChanged();
@@ -173,6 +176,7 @@ class App {
     const column = this.coloring.column, values = column ? moment.find("column", column) : undefined;
     this.renderer.setMoment(moment, values ? column : null);
     if (values && this.coloring.automatic && this.coloring.see(values.bulk ?? values.range)) this.panel.showColoring();
+    byId("geometry").hidden = moment.surfaces.length === 0 || moment.nParticles === 0;
     this.player.showClock(moment);
     this.ledger.setTime(moment.time);
     if (this.chosen >= 0) this.follow(moment);
@@ -319,21 +323,28 @@ class App {
   wake() {
     if (this.isAwake) return;
     this.isAwake = true;
-    this.last = null;
     requestAnimationFrame((now) => this.tick(now));
   }
 
   tick(now) {
-    this.player.tick(now);
-    const isMoving = this.player.isPlaying || this.hands.isBusy || this.hasMoved;
-    const isLong = this.hasMoved || this.hands.isBusy;
+    const { renderer, player, hands } = this;
+    player.tick(now);
+    // back-pressure shows in how late the next picture may be drawn
+    if (this.hasDrawn) renderer.noteInterval(now - this.last);
+    else if (this.hasSmoothed) renderer.noteStillInterval(now - this.last);
+    this.hasDrawn = renderer.isReady && (this.hasMoved || renderer.nSamples === 0);
+    this.hasSmoothed = false;
     this.hasMoved = false;
-    if (this.last && (this.player.isPlaying || this.hands.isBusy)) this.renderer.noteInterval(now - this.last);
-    else if (this.last) this.renderer.noteStillInterval(now - this.last);
     this.last = now;
-    if (this.renderer.isReady && (isLong || !this.renderer.isFinished)) this.renderer.draw(this.camera, isMoving);
-    if (this.player.isPlaying || this.hands.isBusy || !this.renderer.isFinished) requestAnimationFrame((next) => this.tick(next));
-    else this.isAwake = false;
+    if (this.hasDrawn) {
+      this.lastChange = now;
+      renderer.draw(this.camera, true);
+    } else if (now - this.lastChange > REST && renderer.isReady && !renderer.isFinished) {
+      this.hasSmoothed = true;
+      renderer.draw(this.camera, false);
+    }
+    if (player.isPlaying || hands.isBusy || (renderer.isReady && !renderer.isFinished)) requestAnimationFrame((next) => this.tick(next));
+    else this.isAwake = this.hasDrawn = this.hasSmoothed = false;
   }
 }
 

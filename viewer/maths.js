@@ -85,6 +85,13 @@ function shown(value, digits = 4) {
   return text.replace(/-/g, "−");
 }
 
+// With its unit; pascals in thousands, millions, milliards.
+function quantity(value, unit, digits = 3) {
+  const prefixes = [[1e9, "G"], [1e6, "M"], [1e3, "k"]];
+  const [factor, prefix] = (unit === "Pa" && prefixes.find(([size]) => Math.abs(value) >= size)) || [1, ""];
+  return `${shown(value / factor, digits)} ${prefix}${unitShown(unit)}`.trim();
+}
+
 const counted = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, "\u2009");
 const unitShown = (unit) => (unit || "").replace(/^1(?=\/)/, "1").replace(/([a-z])([23])\b/g, (_, letter, power) => letter + (power === "2" ? "²" : "³")).replace(/^1$/, "");
 const worded = (name) => name.replace(/_/g, " ");

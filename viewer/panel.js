@@ -110,7 +110,6 @@ class Panel {
     this.listBodies(info);
     byId("obstacles-row").hidden = !info.obstacles.some((obstacle) => obstacle.kind === "mesh" || obstacle.kind === "plane");
     byId("show-grid").parentElement.hidden = !info.obstacles.some((obstacle) => obstacle.kind === "ground");
-    byId("geometry").hidden = !info.bodies.some((body) => body.surface);
     byId("live-section").hidden = info.mode !== "live";
     document.body.classList.toggle("live", info.mode === "live");
     this.showGeometry();
@@ -193,9 +192,22 @@ class Panel {
         parts.push(heading);
       }
       body = parameter.body;
-      parts.push(this.slider(parameter));
+      parts.push(parameter.scale === "switch" ? this.switch(parameter) : this.slider(parameter));
     }
     byId("parameters").replaceChildren(...parts);
+  }
+
+  switch(parameter) {
+    const row = document.createElement("label"), input = document.createElement("input"), name = document.createElement("span");
+    row.className = "switch";
+    input.type = "checkbox";
+    name.textContent = parameter.label ?? worded(parameter.key);
+    const accept = (value) => { input.checked = value > 0; };
+    input.onchange = () => this.app.setParameter(parameter.body, parameter.key, input.checked ? 1 : 0);
+    accept(parameter.value);
+    this.sliders.set(`${parameter.body}/${parameter.key}`, accept);
+    row.append(input, name);
+    return row;
   }
 
   slider(parameter) {
@@ -208,7 +220,7 @@ class Panel {
     input.dataset.key = `${parameter.body}/${parameter.key}`;
     const valueOf = (share) => (isLog ? parameter.low * (parameter.high / parameter.low) ** share : mix(parameter.low, parameter.high, share));
     const shareOf = (value) => clamp(isLog ? Math.log(value / parameter.low) / Math.log(parameter.high / parameter.low) : (value - parameter.low) / (parameter.high - parameter.low), 0, 1);
-    const show = (value) => { output.textContent = value === null ? "varies" : `${shown(value, 3)} ${unitShown(parameter.unit)}`; };
+    const show = (value) => { output.textContent = value === null ? "varies" : quantity(value, parameter.unit); };
     const accept = (value) => {
       if (document.activeElement === input && input.matches(":active")) return;
       input.value = Math.round(1000 * shareOf(value ?? Math.sqrt(parameter.low * parameter.high)));

@@ -29,6 +29,7 @@ class Player {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const element = event.target;
     if (element.matches?.("select, input:not([type=range]):not([type=checkbox])")) return;
+    if (event.key === " " && element.matches?.("button, summary, input[type=checkbox]")) return;
     const isSlider = element.matches?.("input[type=range]") && element.id !== "frame";
     const steps = event.shiftKey ? 10 : 1;
     const actions = {
@@ -106,7 +107,8 @@ class Player {
   fetch() { this.app.window.fetchAround(this.index, this.nFrames, this.loops); }
 
   arrived(index) {
-    if (index === this.index && this.app.renderer.moment?.frame !== index) this.app.show(this.app.window.get(index));
+    // also the same frame with another column
+    if (index === this.index) this.app.show(this.app.window.get(index));
     this.fetch();
     this.showLoaded();
     this.app.wake();

@@ -170,8 +170,9 @@ class Renderer {
     const gl = this.gl, n = this.info.bodies.length, rows = Math.max(1, Math.ceil(n / 256));
     const pixels = new Uint8Array(4 * 256 * rows), { visible, geometry } = this.options;
     for (let k = 0; k < n; k++) {
-      const isSeen = visible[k] && (geometry !== "surface" || !this.hasSurface(k));
-      pixels.set([...bodyColor(k), isSeen ? 255 : 0], 4 * k);
+      // particles under a surface are not drawn, but found by clicks
+      const seen = !visible[k] ? 0 : geometry === "surface" && this.hasSurface(k) ? 128 : 255;
+      pixels.set([...bodyColor(k), seen], 4 * k);
     }
     if (this.bodies) gl.deleteTexture(this.bodies);
     this.bodies = makeTexture(gl, gl.RGBA8, 256, rows, gl.NEAREST, pixels);
@@ -207,7 +208,7 @@ class Renderer {
   // Adapts the sharpness of moving pictures to how fast they come.
   noteInterval(milliseconds) {
     this.slowness = mix(this.slowness ?? 30, Math.min(milliseconds, 400), 0.2);
-    if (this.slowness > SLOW && this.motionScale > 0.4) { this.motionScale = Math.max(0.4, this.motionScale * 0.75); this.slowness = 30; }
+    if (this.slowness > SLOW && this.motionScale > 0.5) { this.motionScale = Math.max(0.5, this.motionScale * 0.75); this.slowness = 30; }
     if (this.slowness < FAST && this.motionScale < 1) { this.motionScale = Math.min(1, this.motionScale * 1.3); this.slowness = 30; }
   }
 
@@ -220,7 +221,10 @@ class Renderer {
   draw(camera, isMoving) {
     if (!this.isReady || this.gl.isContextLost()) return;
     this.resize(isMoving);
-    if (isMoving) this.nSamples = 0;
+    // pictures of different views must not be laid on top of each other
+    const place = [...camera.target, camera.azimuth, camera.elevation, camera.distance, ...camera.offset].join();
+    if (isMoving || place !== this.place) this.nSamples = 0;
+    this.place = place;
     const gl = this.gl, sample = this.nSamples;
     const { width, height } = this.buffer;
     const jitter = sample === 0 ? [0, 0] : [(spread(sample, 2) - 0.5) * 2 / width, (spread(sample, 3) - 0.5) * 2 / height];
@@ -230,7 +234,7 @@ class Renderer {
     this.drawBuffer(eye, seed);
     this.drawOcclusion(eye, seed);
     this.drawLight(eye, seed, sample);
-    this.present(sample === 0 && !this.isStill, seed);
+    this.present(sample === 0, seed);
     this.nSamples += 1;
     gl.bindVertexArray(null);
   }
@@ -255,7 +259,7 @@ class Renderer {
     return {
       positionLow: place.low, positionSpan: place.span, radiusLowSpan: [reach.low[0], reach.span[0]],
       valueLowSpan: [number.low[0], number.span[0]], valueRange: logarithmic ? [Math.log(low), Math.log(high)] : [low, high],
-      byValue: value ? 1 : 0, logarithmic: logarithmic ? 1 : 0, size: this.options.size, chosen: this.chosen,
+      byValue: value ? 1 : 0, logarithmic: logarithmic ? 1 : 0, size: this.options.size, chosen: this.chosen, least: 0.75,
       bodies: { texture: this.bodies, unit: 0 }, map: { texture: this.maps.get(this.coloring.stops), unit: 1 },
       ...more,
     };
@@ -370,7 +374,8 @@ class Renderer {
     this.screen(this.programs.light, {
       ...this.bufferUniforms(eye), seed,
       occlusion: { texture: this.open.colors[0], unit: 3 }, shadowMap: { texture: this.shadow.depth, unit: 4 },
-      toLight: product(this.lightMatrix, eye.inverseView), shadowSize: 0.028 * this.extent / (2 * this.lightHalf), shadowTexel: 2 * this.lightHalf / SHADOW_TEXELS,
+      toLight: product(this.lightMatrix, eye.inverseView), toLightTurn: product(this.lightView, eye.inverseView),
+      shadowSize: 0.028 * this.extent / (2 * this.lightHalf), shadowTexel: 2 * this.lightHalf / SHADOW_TEXELS,
       keyDirection: eye.turned(this.keyDirection), fillDirection: eye.turned(this.fillDirection), up: eye.turned([0, 1, 0]),
       keyColor: theme.key, fillColor: theme.fill, skyColor: theme.sky, bounceColor: theme.bounce,
       skyTop: theme.top, skyHorizon: theme.horizon, skyBottom: theme.bottom,
@@ -397,6 +402,7 @@ class Renderer {
     const view = viewMatrix(add(center, scaled(this.keyDirection, 2 * half)), right, up, forward);
     const projection = orthographic(half, 0.5 * half, 3.5 * half);
     this.lightHalf = half;
+    this.lightView = view;
     this.lightMatrix = product(projection, view);
     this.shadow.bind();
     gl.enable(gl.DEPTH_TEST);
@@ -417,20 +423,15 @@ class Renderer {
     // the few pixels around the place fill the target
     const [cx, cy] = [2 * x / width - 1, 1 - 2 * y / height], [sx, sy] = [width / PICK_PIXELS, height / PICK_PIXELS];
     const narrow = new Float32Array([sx, 0, 0, 0, 0, sy, 0, 0, 0, 0, 1, 0, -cx * sx, -cy * sy, 0, 1]);
-    const geometry = this.options.geometry;
-    this.options.geometry = "both";
-    this.setBodies();
     this.pickTarget.bind();
     gl.enable(gl.DEPTH_TEST);
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
-    this.drawSpheres(this.programs.pick, { ...eye.uniforms, projection: product(narrow, eye.uniforms.projection) });
+    this.drawSpheres(this.programs.pick, { ...eye.uniforms, projection: product(narrow, eye.uniforms.projection), least: 0.25 });
     const pixels = new Uint8Array(4 * PICK_PIXELS ** 2);
     gl.readPixels(0, 0, PICK_PIXELS, PICK_PIXELS, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
     gl.disable(gl.DEPTH_TEST);
     gl.bindVertexArray(null);
-    this.options.geometry = geometry;
-    this.setBodies();
     let best = -1, nearest = Infinity;
     const half = (PICK_PIXELS - 1) / 2;
     for (let k = 0; k < PICK_PIXELS ** 2; k++) {

@@ -35,6 +35,7 @@ uniform float size;
 uniform bool byValue, logarithmic;
 uniform sampler2D bodies, map;
 uniform int chosen;
+uniform float least;   // what must be seen of the body
 flat out vec3 center;
 flat out float reach;
 flat out vec4 color;
@@ -56,7 +57,7 @@ void main() {
   if (gl_InstanceID == chosen) color = vec4(mix(color.rgb, vec3(1.0), 0.75), ${KIND_CHOSEN});
   vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0 - 1.0;
   float distance2 = dot(center, center);
-  bool hidden = ofBody.a < 0.5 || !(distance2 > reach * reach) || !(reach > 0.0);
+  bool hidden = (ofBody.a < least && gl_InstanceID != chosen) || !(distance2 > reach * reach) || !(reach > 0.0);
   float toEdge = sqrt(max(1.0 - reach * reach / distance2, 0.0));
   vec3 ahead = center * inversesqrt(distance2);
   vec3 aside = normalize(abs(ahead.y) < 0.99 ? cross(ahead, vec3(0, 1, 0)) : cross(ahead, vec3(1, 0, 0)));
@@ -113,7 +114,7 @@ void main() {
   float reach = (radiusLowSpan.x + radiusLowSpan.y * radius) * size;
   vec4 center = view * vec4(positionLow + positionSpan * position, 1.0);
   center.xy += at * reach;
-  gl_Position = ofBody.a < 0.5 ? vec4(2, 2, 2, 1) : projection * center;
+  gl_Position = ofBody.a < 0.75 ? vec4(2, 2, 2, 1) : projection * center;
 }`;
 const SPHERE_SHADOW_FRAGMENT = `${HEAD}
 in vec2 at;
@@ -246,7 +247,7 @@ void main() {
 const LIGHT_FRAGMENT = `${HEAD}${BUFFER_IN}
 in vec2 at;
 uniform sampler2D occlusion, shadowMap;
-uniform mat4 toLight;            // view space to the light's clip space
+uniform mat4 toLight, toLightTurn;   // view space to the light's clip space, and to its axes
 uniform vec3 keyDirection, fillDirection, up;   // in view space
 uniform vec3 keyColor, fillColor, skyColor, bounceColor;
 uniform vec3 skyTop, skyHorizon, skyBottom;
@@ -275,12 +276,16 @@ float lit(vec3 place, vec3 normal, vec2 pixel) {
   vec3 s = p.xyz * 0.5 + 0.5;
   if (any(lessThan(s, vec3(0.002))) || any(greaterThan(s, vec3(0.998)))) return 1.0;
   float turn = (grain(pixel) + seed) * 6.2831853;
+  // a slanted surface must not shadow itself: beside the place it lies deeper or less deep
+  vec3 facing = mat3(toLightTurn) * normal;
+  vec2 slope = facing.xy * 2.0 / (3.0 * max(facing.z, 0.2));
   float sum = 0.0;
   const int N = 9;
   for (int k = 0; k < N; k++) {
     float r = sqrt((float(k) + 0.5) / float(N)) * shadowSize, angle = turn + float(k) * 2.3999632;
-    float depth = texture(shadowMap, s.xy + vec2(cos(angle), sin(angle)) * r).r;
-    sum += step(s.z - 0.0012, depth);
+    vec2 aside = vec2(cos(angle), sin(angle)) * r;
+    float depth = texture(shadowMap, s.xy + aside).r;
+    sum += step(s.z + dot(slope, aside) - 0.0012, depth);
   }
   return sum / float(N);
 }

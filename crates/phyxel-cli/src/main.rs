@@ -11,6 +11,7 @@ mod plot;
 mod progress;
 mod render;
 mod scene_source;
+mod skins;
 mod summary;
 mod surfaces;
 mod table;

@@ -46,6 +46,8 @@ pub(crate) struct Report {
     pub(crate) frame_seconds: Vec<f64>,
     /// Seconds of writing in the background.
     pub(crate) writing: f64,
+    /// What went wrong beside the simulation.
+    pub(crate) doubts: Vec<String>,
 }
 
 struct March<'a> {
@@ -59,6 +61,7 @@ struct March<'a> {
     /// Seconds of making frames and surfaces, of writing checkpoints, and of waiting for the disk.
     snapshots: f64,
     surfacing: f64,
+    doubts: Vec<String>,
     checkpoints: f64,
     waiting: f64,
 }
@@ -84,6 +87,7 @@ pub(crate) fn march(
         frame_seconds: Vec::new(),
         snapshots: 0.0,
         surfacing: 0.0,
+        doubts: Vec::new(),
         checkpoints: 0.0,
         waiting: 0.0,
     };
@@ -99,7 +103,13 @@ pub(crate) fn march(
     march.close_tally();
     let total = march.tally.after(&plan.earlier);
     let writing = march.recorder.finish(status, total)?;
-    Ok(Report { outcome, tally: march.tally, frame_seconds: march.frame_seconds, writing })
+    Ok(Report {
+        outcome,
+        tally: march.tally,
+        frame_seconds: march.frame_seconds,
+        writing,
+        doubts: march.doubts,
+    })
 }
 
 impl March<'_> {
@@ -156,7 +166,8 @@ impl March<'_> {
         self.tally.particle_steps += (ledger.n_steps * ledger.n_particles) as u64;
         self.snapshots += clock::seconds() - start;
         let start = clock::seconds();
-        let surfaces = self.surfaces.now(self.world);
+        let (surfaces, problems) = self.surfaces.now(self.world);
+        self.doubts.extend(problems.into_iter().map(|problem| format!("frame {frame}: {problem}")));
         self.surfacing += clock::seconds() - start;
         self.close_tally();
         let total = self.tally.after(&self.plan.earlier);

@@ -35,6 +35,9 @@ fn max_particles(scene: &Scene) -> usize {
     fits.unwrap_or(Fill::DEFAULT_MAX_PARTICLES)
 }
 
+/// Edges of a mesh longer than this many spacings cannot follow the matter. [spacings]
+const COARSE: f64 = 4.0;
+
 /// A scene that can be run.
 pub(crate) struct SceneSource {
     /// Of the scene, or its file's name.
@@ -55,6 +58,24 @@ impl SceneSource {
     /// Digest of the scene as run.
     pub(crate) fn digest(&self) -> ContentDigest {
         ContentDigest::of(self.bundle.text.as_bytes())
+    }
+
+    /// What a user should know before a run.
+    pub(crate) fn doubts(&self) -> Vec<String> {
+        let mut doubts = self.world.warnings().to_vec();
+        for (body, name, mesh) in &self.surfaces.meshes {
+            let own = self.world.particles().flat_map(|p| p.body.iter().zip(&p.radius));
+            let spacing =
+                own.filter(|own| *own.0 as usize == *body).map(|own| 2.0 * own.1).fold(0.0, f64::max);
+            let ratio = mesh.longest_edge() / spacing;
+            if ratio > COARSE {
+                doubts.push(format!(
+                    "the mesh of body \"{name}\" has edges {ratio:.0} times as long as the spacing: its faces stay flat between \
+                     their corners while the matter bends; subdivide it"
+                ));
+            }
+        }
+        doubts
     }
 
     /// Keys of the methods, each once.
@@ -137,9 +158,7 @@ impl SceneText {
         let folder = self.folder();
         let options = WorldOptions { clock: Some(clock::seconds), max_particles: max_particles(&file.scene) };
         let world = file.build_world(&folder, &options)?;
-        let meshes = file.surface_meshes(&folder)?.into_iter().zip(&file.scene.bodies).enumerate();
-        let meshes = meshes.filter_map(|(k, (mesh, body))| Some((k, body.name.clone(), mesh?))).collect();
-        let surfaces = Surfaces { meshes };
+        let surfaces = Surfaces::new(&file.scene, &world, file.surface_meshes(&folder)?);
         let title = file.scene.title.clone().unwrap_or_else(|| scene_name(&self.path));
         let bundle = bundle_meshes(&self.text, &folder);
         let bodies = body_infos(&file.scene, &world);

@@ -45,8 +45,16 @@ mod tests {
             wall_seconds: 2.0,
             peak_memory: Some(3_000_000),
         };
-        let text =
-            summary(&Report { outcome: Outcome::Done, tally, frame_seconds: Vec::new(), writing: 0.25 }, 2);
+        let text = summary(
+            &Report {
+                outcome: Outcome::Done,
+                tally,
+                frame_seconds: Vec::new(),
+                writing: 0.25,
+                doubts: Vec::new(),
+            },
+            2,
+        );
         for line in [
             "forces     1.000   50.0 %",
             "other      0.500   25.0 %",

@@ -1,11 +1,11 @@
 //! What is seen: particles, obstacles where they are at that time, one camera for all frames.
 
 use crate::coloring::Coloring;
-use crate::render::{Bounds, Camera, CameraOptions, Color, Mesh, Plane, Sphere, Stage};
+use crate::render::{Bounds, Camera, CameraOptions, Color, Mesh, Plane, Sphere, Stage, body_color};
 use phyxel::contact::{Obstacle, Pose};
 use phyxel::geometry::Shape;
 use phyxel::math::{Vec3, glam};
-use phyxel_io::results::ParticleTable;
+use phyxel_io::results::{ParticleTable, SurfaceTable};
 
 /// Segments around a round obstacle.
 const RESOLUTION: usize = 64;
@@ -70,17 +70,32 @@ impl Theatre {
         Self { camera: Camera::framing(&bounds, options, aspect), obstacles, middle }
     }
 
-    /// One frame.
-    pub(crate) fn stage(&self, table: &ParticleTable, coloring: &Coloring) -> Stage {
+    /// One frame: surfaces of bodies, given by place, and the particles of the others.
+    pub(crate) fn stage(
+        &self,
+        table: &ParticleTable,
+        surfaces: &[(usize, SurfaceTable)],
+        coloring: &Coloring,
+    ) -> Stage {
         let mut stage = Stage::new(self.camera);
-        let places = table.position.iter().zip(&table.radius).zip(coloring.colors(table));
-        stage.spheres = places
-            .map(|((position, radius), color)| Sphere {
-                center: glam::Vec3::from_array(*position),
-                radius: *radius,
-                color,
+        let is_bare = |body: u32| surfaces.iter().all(|surface| surface.0 != body as usize);
+        let colors = coloring.colors(table);
+        let rows = (0..table.id.len()).filter(|&row| is_bare(table.body[row]));
+        stage.spheres = rows
+            .map(|row| Sphere {
+                center: glam::Vec3::from_array(table.position[row]),
+                radius: table.radius[row],
+                color: colors[row],
             })
             .collect();
+        for (body, surface) in surfaces {
+            stage.meshes.push(Mesh {
+                vertices: surface.position.iter().map(|x| glam::Vec3::from_array(*x)).collect(),
+                triangles: surface.triangles(),
+                normals: Vec::new(),
+                color: body_color(*body),
+            });
+        }
         for scenery in &self.obstacles {
             self.place(scenery, table.time, &mut stage);
         }
@@ -166,14 +181,14 @@ mod tests {
         room.inside = true;
         let tables = [table(0.0), table(1.0)];
         let theatre = Theatre::new(&tables, vec![floor, slope, ball, room], &CameraOptions::default(), 1.0);
-        let stage = theatre.stage(&tables[1], &Coloring::Body);
+        let stage = theatre.stage(&tables[1], &[], &Coloring::Body);
         assert_eq!(stage.ground, Some(0.25));
         assert_eq!(stage.planes.len(), 1);
         assert!((stage.planes[0].point.dot(stage.planes[0].normal) - 0.25).abs() < 1e-6);
         assert_eq!((stage.meshes.len(), stage.spheres.len()), (1, 2));
         let lowest = stage.meshes[0].vertices.iter().map(|vertex| vertex.y).fold(f32::INFINITY, f32::min);
         assert!((lowest - 2.5).abs() < 1e-3, "{lowest}");
-        let start = theatre.stage(&tables[0], &Coloring::Body);
+        let start = theatre.stage(&tables[0], &[], &Coloring::Body);
         assert_eq!(start.camera.eye, stage.camera.eye);
     }
 }

@@ -54,6 +54,8 @@ fn plastic_bars_builder(method: &str) -> WorldBuilder {
     bar = bar.at(vec3(0.0, 0.16, 0.0));
     bar.fill.sampling = Sampling::Jittered;
     bar.velocity = vec3(0.0, -6.0, 0.0);
+    // its surface is carried along, through splits and merges
+    bar.carried.points = bar.shape.triangulate(16).unwrap().refined(0.03).vertices().to_vec();
     let mut held = bar.clone().at(vec3(0.0, 0.16, 0.6));
     held.name = "held".into();
     let turn = Keyframe { time: 0.1, translation: vec3(0.0, 0.05, 0.0), rotation: Vec3::Z };

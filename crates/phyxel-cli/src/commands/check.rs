@@ -144,6 +144,11 @@ fn outlook(source: &SceneSource, limit: f64, reason: &str, measured: &Measured) 
         "frames",
         format!("{n_frames} of {} s, {} s in all", number(1.0 / scene.frame_rate), number(scene.duration)),
     );
+    let times = || scene.events.iter().map(|event| event.time);
+    if !scene.events.is_empty() {
+        let (first, last) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
+        row("events", format!("{}, from {} s to {} s", scene.events.len(), number(first), number(last)));
+    }
     row("time step", format!("{limit:.3e} s at the start, limited by: {reason}"));
     row("steps per frame", format!("{steps_per_frame}"));
     row(
@@ -173,7 +178,7 @@ fn n_components(known: &[ColumnInfo], asked: &[String]) -> usize {
 }
 
 fn doubts(source: &SceneSource, measured: &Measured) -> Vec<String> {
-    let mut doubts = source.world.warnings().to_vec();
+    let mut doubts = source.doubts();
     for body in source.bodies.iter().filter(|body| body.n_particles < FEW_PARTICLES) {
         doubts.push(format!(
             "body \"{}\" has only {} particles: hardly an inside",

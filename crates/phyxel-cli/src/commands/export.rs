@@ -1,11 +1,12 @@
-//! `phyxel export`: particles of a result for other programs.
+//! `phyxel export`: surfaces and particles of a result for other programs.
 
 use super::print;
 use crate::failure::{Failure, warn};
 use crate::progress::{Progress, Verbosity};
 use crate::table::Table;
 use crate::{interrupt, memory};
-use phyxel_io::export::{EXPORT_FORMATS, ExportError, ExportFormat, FrameRange, Take, export};
+use clap::ValueEnum;
+use phyxel_io::export::{EXPORT_FORMATS, ExportError, ExportFormat, FrameRange, Geometry, Take, export};
 use phyxel_io::results::{Overwrite, ResultFolder};
 use phyxel_io::scene::listed;
 use std::ops::ControlFlow;
@@ -18,7 +19,7 @@ Examples:
   phyxel export out/clay --format npz -o clay.npz --force           for Python; replaces an earlier clay.npz
   phyxel export out/clay --format html -o clay.html                 one file to show around: it plays in any browser";
 
-/// Writes the particles of a result for other programs, with their velocities for motion blur.
+/// Writes the surfaces and particles of a result for other programs, with their velocities for motion blur.
 #[derive(Debug, clap::Args)]
 #[command(after_help = help())]
 pub(crate) struct Args {
@@ -34,12 +35,39 @@ pub(crate) struct Args {
     /// Frames A to B, both included; A.., ..B or one number, too. All by default; frame 0 is the start.
     #[arg(long, value_name = "A..B", value_parser = parse_range)]
     frames: Option<FrameRange>,
+    /// What is exported of the bodies.
+    #[arg(long, value_enum, default_value_t)]
+    geometry: Exported,
     /// Replaces an earlier export.
     #[arg(long)]
     force: bool,
     /// Shows nothing but errors.
     #[arg(short, long)]
     quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Exported {
+    /// The surface of each body, or its particles if it has none.
+    #[default]
+    Seen,
+    /// Particles of all bodies.
+    Particles,
+    /// Surfaces only.
+    Surfaces,
+    /// Particles of all bodies, and surfaces.
+    Both,
+}
+
+impl From<Exported> for Geometry {
+    fn from(exported: Exported) -> Self {
+        match exported {
+            Exported::Seen => Self::Seen,
+            Exported::Particles => Self::Particles,
+            Exported::Surfaces => Self::Surfaces,
+            Exported::Both => Self::Both,
+        }
+    }
 }
 
 fn help() -> String {
@@ -61,8 +89,16 @@ fn parse_range(text: &str) -> Result<FrameRange, String> {
 
 /// Runs the command.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    if args.geometry == Exported::Surfaces && !args.format.has_surfaces {
+        let able = EXPORT_FORMATS.iter().filter(|format| format.has_surfaces).map(|format| format.key);
+        let able = listed(able.collect::<Vec<_>>(), "and");
+        return Err(Failure::Usage(format!(
+            "format `{}` has no surfaces; {able} have them",
+            args.format.key
+        )));
+    }
     let folder = ResultFolder::open(&args.folder)?;
-    let take = Take::open(&folder, args.frames.unwrap_or_default())?;
+    let take = Take::open(&folder, args.frames.unwrap_or_default())?.with_geometry(args.geometry.into())?;
     interrupt::listen()?;
     let verbosity = Verbosity::from_flags(args.quiet, false);
     let overwrite = if args.force { Overwrite::Yes } else { Overwrite::No };

@@ -9,6 +9,7 @@ mod render;
 mod resume;
 mod run;
 mod schema;
+mod surface;
 mod view;
 
 use crate::failure::Failure;
@@ -22,6 +23,7 @@ Examples:
   phyxel resume out/scene                              goes on where it stopped
   phyxel render out/scene -o scene.gif                 an animation
   phyxel render out/scene -o sheet.png --sheet 9       nine moments on one page
+  phyxel surface out/scene                             closed surfaces around the particles
   phyxel view out/scene                                in the browser; with scene.toml, a live run
   phyxel export out/scene --format usd -o scene.usda   for Blender and Houdini
   phyxel compare scene.toml --methods reference,embedded -o out/both   the same scene by two methods
@@ -43,6 +45,7 @@ pub(crate) enum Command {
     Compare(compare::Args),
     Resume(resume::Args),
     Render(render::Args),
+    Surface(surface::Args),
     View(view::Args),
     Export(export::Args),
     List(list::Args),
@@ -58,6 +61,7 @@ impl Command {
             Self::Compare(args) => compare::run(&args),
             Self::Resume(args) => resume::run(&args),
             Self::Render(args) => render::run(&args),
+            Self::Surface(args) => surface::run(&args),
             Self::View(args) => view::run(&args),
             Self::Export(args) => export::run(&args),
             Self::List(args) => list::run(&args),

@@ -9,7 +9,7 @@ use crate::render::{CameraOptions, Picture, Quality, contact_sheet, write_gif};
 use crate::theatre::Theatre;
 use crate::{scene_source, threads};
 use clap::ValueEnum;
-use phyxel_io::results::{ParticleColumn, ParticleTable, ResultFolder, RunInfo};
+use phyxel_io::results::{ParticleColumn, ParticleTable, ResultFolder, RunInfo, SurfaceTable};
 use selection::Selection;
 pub(super) use selection::evenly_spaced;
 use std::path::{Path, PathBuf};
@@ -50,6 +50,9 @@ pub(crate) struct Args {
     /// Which positions of the particles are drawn.
     #[arg(long, value_enum, default_value_t = Space::World)]
     space: Space,
+    /// What is drawn of bodies that have a surface; particles where colours are by a column.
+    #[arg(long, value_enum)]
+    show: Option<Show>,
     /// Size in pixels; of one picture on a sheet.
     #[arg(long, value_name = "WxH", value_parser = parse_size)]
     size: Option<(usize, usize)>,
@@ -62,6 +65,14 @@ pub(crate) struct Args {
     /// Threads; all cores by default.
     #[arg(long, value_name = "N", value_parser = threads::parse_threads)]
     threads: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Show {
+    /// The surface, as written in the frames.
+    Surfaces,
+    /// The particles.
+    Particles,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -126,11 +137,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             }),
             Space::Embedded => Vec::new(),
         };
+        let surfaces = surfaces(args, &folder, &info, &numbers)?;
         let camera = args.camera.unwrap_or_default();
         let aspect = coloring.clear_share() * size.0 as f32 / size.1 as f32;
         let theatre = Theatre::new(&tables, obstacles, &camera, aspect);
-        let pictures = tables.iter().map(|table| {
-            let mut stage = theatre.stage(table, &coloring);
+        let pictures = tables.iter().zip(&surfaces).map(|(table, surfaces)| {
+            let mut stage = theatre.stage(table, surfaces, &coloring);
             let is_sheet = matches!(selection, Selection::Sheet(_));
             stage.title = (!is_sheet).then(|| info.title.clone());
             stage.caption = (!is_sheet).then(|| match args.space {
@@ -143,6 +155,35 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         write(args, selection, &info, &tables, &pictures)?;
         print(&format!("{}\n", args.output.display()))
     })
+}
+
+/// For each frame the surfaces that are drawn, with the places of their bodies.
+fn surfaces(
+    args: &Args,
+    folder: &ResultFolder,
+    info: &RunInfo,
+    numbers: &[usize],
+) -> Result<Vec<Vec<(usize, SurfaceTable)>>, Failure> {
+    let bodies: Vec<usize> = (0..info.bodies.len()).filter(|&k| info.bodies[k].surface.is_some()).collect();
+    let is_plain = args.color_by == "body" && args.space == Space::World;
+    let show = args.show.unwrap_or(if is_plain { Show::Surfaces } else { Show::Particles });
+    if show == Show::Particles {
+        return Ok(vec![Vec::new(); numbers.len()]);
+    }
+    if args.show.is_some() && bodies.is_empty() {
+        let help = "ask for one in the scene (`surface` of the body), or make skins with `phyxel surface`";
+        return Err(Failure::Usage(format!("no body of {} has a surface; {help}", folder.path().display())));
+    }
+    if !is_plain {
+        return Err(Failure::Usage(
+            "surfaces have no columns and no embedded space: leave --show out".into(),
+        ));
+    }
+    let of_frame = |&number: &usize| {
+        let read = |&body: &usize| Ok((body, folder.read_surface(&info.bodies[body].name, number)?));
+        bodies.iter().map(read).collect::<Result<Vec<_>, Failure>>()
+    };
+    numbers.iter().map(of_frame).collect()
 }
 
 /// The column with the embedded positions.

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     interrupt::listen()?;
     threads::with_threads(args.threads, || {
         let mut source = scene_source::load(&args.scene, &args.set)?;
-        source.world.warnings().iter().for_each(|doubt| warn(doubt));
+        source.doubts().iter().for_each(|doubt| warn(doubt));
         let verbosity = Verbosity::from_flags(args.quiet, args.verbose);
         let n_frames = args.frames.unwrap_or_else(|| source.scene.n_frames());
         let plan = plan(&source, 0, n_frames, Tally::default(), verbosity);
@@ -127,6 +127,10 @@ fn new_info(source: &SceneSource, n_frames: usize) -> RunInfo {
 /// The last words of a run.
 pub(super) fn conclude(report: &Report, output: &Path, verbosity: Verbosity) -> Result<(), Failure> {
     let resume = format!("phyxel resume {}", output.display());
+    if let Some(first) = report.doubts.first() {
+        let others = report.doubts.len() - 1;
+        warn(&if others > 0 { format!("{first} (and {others} more)") } else { first.clone() });
+    }
     match &report.outcome {
         Outcome::Done if verbosity == Verbosity::Quiet => Ok(()),
         Outcome::Done => {

@@ -6,6 +6,8 @@ mod exporting;
 mod pictures;
 mod results;
 mod resuming;
+mod skinning;
 mod support;
+mod surfacing;
 mod trouble;
 mod viewing;

@@ -88,6 +88,61 @@ fn a_run_can_be_made_longer_after_its_end() {
     assert_eq!((long.n_steps, long.particle_steps), (short.n_steps, short.particle_steps));
 }
 
+/// Events before the checkpoint, at it and after it; a second body makes one material of the method into two.
+const EVENTS: &str = r#"
+[[bodies]]
+name = "other"
+material = "jelly"
+shape.box = { size = [0.3, 0.3, 0.3] }
+position = [0.8, 0.2, 0]
+spacing = "10 cm"
+
+[[events]]
+time = "55 ms"
+body = "block"
+youngs_modulus = "20 kPa"
+[[events]]
+time = "0.1 s"
+drag = { body = "other", at = [0.8, 0.35, 0], to = [0.8, 1, 0] }
+[[events]]
+time = "0.14 s"
+body = "other"
+viscosity = 5
+[[events]]
+time = "0.203 s"
+gravity = [1, -3, 0]
+[[events]]
+time = "0.3 s"
+body = "block"
+youngs_modulus = "80 kPa"
+poisson_ratio = 0.2
+"#;
+
+#[test]
+fn a_run_with_events_goes_on_with_the_same_bytes() {
+    for method in ["reference", "incremental", "embedded"] {
+        let place = Workplace::new(&(BLOCK.replace("\"reference\"", &format!("\"{method}\"")) + EVENTS));
+        place.succeed(&["run", "scene.toml", "-o", "whole", "-q"]);
+        // frame 14 is the time of an event: it acts after the checkpoint
+        place.succeed(&["run", "scene.toml", "-o", "stopped", "--frames", "14", "-q"]);
+        place.succeed(&["resume", "stopped", "--frames", "27", "-q", "--threads", "1"]);
+        place.succeed(&["resume", "stopped", "--frames", "40", "-q"]);
+        assert_same_contents(&place.path("whole"), &place.path("stopped"));
+    }
+}
+
+#[test]
+fn a_killed_run_with_events_goes_on_with_the_same_bytes() {
+    let place = Workplace::new(&(BLOCK.to_owned() + EVENTS));
+    whole(&place);
+    let mut child = start(&place);
+    wait_for_frame(&place.path("stopped"), 17);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    place.succeed(&["resume", "stopped", "-q"]);
+    assert_same_contents(&place.path("whole"), &place.path("stopped"));
+}
+
 /// The result folder stands alone: the mesh and the scene that it came from may go.
 #[test]
 fn a_run_with_a_mesh_goes_on_when_the_mesh_file_is_gone() {

@@ -34,6 +34,13 @@ pub enum ExportError {
         /// There.
         last: usize,
     },
+    /// Nothing to show of surfaces.
+    #[error(
+        "no body of {} has a surface: ask for one in the scene ([bodies.surface]) and run it again, or make skins with \
+         `phyxel surface`",
+        .0.display()
+    )]
+    NoSurfaces(PathBuf),
     /// The name of the target does not suit the format.
     #[error("{}: {problem}", path.display())]
     BadTarget {

@@ -7,7 +7,7 @@
 use super::{ExportError, Outlet, Take};
 use crate::mesh::base64;
 use crate::results::{ResultError, ResultFolder};
-use crate::viewer::{Replay, SharedArrays, ViewerError, page_around_data};
+use crate::viewer::{Replay, Selection, SharedArrays, ViewerError, page_around_data};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use std::io::{self, BufWriter, Write};
@@ -20,9 +20,14 @@ pub(super) fn write(take: &Take<'_>, outlet: &mut Outlet<'_>) -> Result<(), Expo
     let mut out = BufWriter::with_capacity(1 << 18, &mut *outlet.file);
     let (before, after) = page_around_data();
     out.write_all(before.as_bytes()).map_err(failed)?;
+    let bodies = 0..take.info().bodies.len();
+    let selection = Selection {
+        particles: bodies.clone().map(|body| take.shows_particles(body)).collect(),
+        surfaces: bodies.map(|body| take.shows_surface(body)).collect(),
+    };
     let mut shared = SharedArrays::default();
     for index in 0..take.n_frames() {
-        let packet = replay.compact_packet(index, &mut shared).map_err(refused)?;
+        let packet = replay.compact_packet(index, &selection, &mut shared).map_err(refused)?;
         for (number, bytes) in shared.fresh.drain(..) {
             element(&mut out, &format!("phyxel-shared-{number}"), &bytes).map_err(failed)?;
         }

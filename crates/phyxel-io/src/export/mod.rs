@@ -1,11 +1,10 @@
-//! Particles of a result folder, written as other programs want them.
+//! Particles and surfaces of a result folder, written as other programs want them.
 //!
 //! [`EXPORT_FORMATS`] is the one table of what there is: lists, help, errors and the page in `docs` come from it. A format is
 //! a layout with its writers; choosing frames, refusing targets, writing aside, progress and interruption are the same
 //! for all and are not the writers' business.
 //!
-//! A writer sees a [`Take`] (what is the same in all frames) and [`Moment`]s (what is in one). Other geometry, such as
-//! surfaces of bodies, is to be a further field of a moment.
+//! A writer sees a [`Take`] (what is the same in all frames) and [`Moment`]s (what is in one).
 
 mod error;
 mod frames;
@@ -22,10 +21,10 @@ mod zip;
 
 pub use error::ExportError;
 pub use frames::FrameRange;
-pub use take::{ColumnHead, Moment, Take};
+pub use take::{ColumnHead, Geometry, Moment, Take};
 
-use crate::results::Overwrite;
 use crate::results::atomic::{Aside, Durability};
+use crate::results::{Overwrite, SurfaceTable};
 use crate::scene::{listed, nearest};
 use std::fmt;
 use std::fs::File;
@@ -34,7 +33,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use target::TargetFolder;
 
-/// A format that particles are exported to.
+/// A format that particles and surfaces are exported to.
 #[derive(Clone, Copy)]
 pub struct ExportFormat {
     /// What `--format` takes.
@@ -47,6 +46,8 @@ pub struct ExportFormat {
     pub programs: &'static str,
     /// What other formats keep and this one does not; empty if nothing.
     pub lost: &'static str,
+    /// Whether it has surfaces.
+    pub has_surfaces: bool,
     /// Whether motion blur is possible with it.
     pub has_velocities: bool,
     layout: Layout,
@@ -57,12 +58,13 @@ pub struct ExportFormat {
 enum Layout {
     /// One file with everything.
     OneFile(WholeWriter),
-    /// A folder with a file per frame, and maybe one that names them all.
-    FilePerFrame { frame: FrameWriter, index: Option<IndexWriter> },
+    /// A folder with a file per frame, files of surfaces if they do not fit into those, and maybe one that names them all.
+    FilePerFrame { frame: FrameWriter, surface: Option<SurfaceWriter>, index: Option<IndexWriter> },
 }
 
 type WholeWriter = fn(&Take<'_>, &mut Outlet<'_>) -> Result<(), ExportError>;
 type FrameWriter = fn(&Take<'_>, &Moment, &mut dyn Write) -> io::Result<()>;
+type SurfaceWriter = fn(&SurfaceTable, &mut dyn Write) -> io::Result<()>;
 type IndexWriter = fn(&[IndexEntry], &mut dyn Write) -> io::Result<()>;
 
 /// A file of a frame, for the file that names them all.
@@ -70,6 +72,8 @@ struct IndexEntry {
     name: String,
     /// [s]
     time: f64,
+    /// 0 for particles, else the number of the surface.
+    part: usize,
 }
 
 /// All formats, the first choice first.
@@ -77,45 +81,56 @@ pub const EXPORT_FORMATS: &[ExportFormat] = &[
     ExportFormat {
         key: "usd",
         extensions: &["usda"],
-        about: "one file: a point cloud per body, animated, with ids, widths, velocities and all columns",
+        about: "one file, animated: a mesh per surface with texture coordinates, normals, groups and velocities, and a point cloud \
+                per body with ids, widths, velocities and all columns",
         programs: "Blender, Houdini, OpenUSD",
         lost: "",
+        has_surfaces: true,
         has_velocities: true,
         layout: Layout::OneFile(usd::write),
     },
     ExportFormat {
         key: "vtp",
         extensions: &["vtp", "pvd"],
-        about: "a folder: a file per frame with ids, bodies, radii, velocities and all columns, and a .pvd with the times",
+        about: "a folder: a file per frame with ids, bodies, radii, velocities and all columns, one per surface and frame, and a \
+                .pvd with the times",
         programs: "ParaView, PyVista",
         lost: "",
+        has_surfaces: true,
         has_velocities: true,
-        layout: Layout::FilePerFrame { frame: vtp::frame, index: Some(vtp::index) },
+        layout: Layout::FilePerFrame {
+            frame: vtp::frame,
+            surface: Some(vtp::surface),
+            index: Some(vtp::index),
+        },
     },
     ExportFormat {
         key: "ply",
         extensions: &["ply"],
-        about: "a folder: a file per frame in the layout of a result's frames, with the names of the bodies",
+        about: "a folder: a file per frame, and one per surface and frame, in the layouts of a result's frames",
         programs: "Blender, meshio",
         lost: "times are only comments in the files",
+        has_surfaces: true,
         has_velocities: true,
-        layout: Layout::FilePerFrame { frame: ply::frame, index: None },
+        layout: Layout::FilePerFrame { frame: ply::frame, surface: Some(ply::surface), index: None },
     },
     ExportFormat {
         key: "obj",
         extensions: &["obj"],
-        about: "a folder: a file per frame with an object of points per body",
+        about: "a folder: a file per frame with an object per body: its surface with texture coordinates, normals and groups, or points",
         programs: "Blender, PyVista, meshio",
         lost: "velocities, ids, radii and all columns; times are only comments in the files",
+        has_surfaces: true,
         has_velocities: false,
-        layout: Layout::FilePerFrame { frame: obj::frame, index: None },
+        layout: Layout::FilePerFrame { frame: obj::frame, surface: None, index: None },
     },
     ExportFormat {
         key: "npz",
         extensions: &["npz"],
         about: "one file of NumPy arrays: positions[frame, particle, axis], velocities, ids, times and all columns",
         programs: "Python with NumPy",
-        lost: "",
+        lost: "surfaces",
+        has_surfaces: false,
         has_velocities: true,
         layout: Layout::OneFile(npz::write),
     },
@@ -125,6 +140,7 @@ pub const EXPORT_FORMATS: &[ExportFormat] = &[
         about: "one file that plays the result: the viewer's page with particles, surfaces, obstacles, all columns and the ledger",
         programs: "any browser, without a server",
         lost: "directions of vectors; positions and columns are rounded to 1/65,535 of their range in the frame",
+        has_surfaces: true,
         has_velocities: false,
         layout: Layout::OneFile(html::write),
     },
@@ -255,14 +271,25 @@ pub fn export(
             aside.finish(Durability::Process)?;
             Ok(Written { entry: path.to_owned(), n_files: 1, n_bytes: size })
         }
-        Layout::FilePerFrame { frame, index } => {
+        Layout::FilePerFrame { frame, surface, index } => {
             let mut folder = TargetFolder::create(format, path, overwrite)?;
             let mut entries = Vec::new();
             for number in take.numbers() {
-                let moment = take.moment(number)?;
-                let name = folder.frame_name(number);
-                folder.write(&name, |out| frame(take, &moment, out))?;
-                entries.push(IndexEntry { name, time: moment.time });
+                let mut moment = take.moment(number)?;
+                moment.keep_particles(|body| take.shows_particles(body));
+                let time = moment.time;
+                if surface.is_none() || take.bodies_of_particles().next().is_some() {
+                    let name = folder.frame_name("", number);
+                    folder.write(&name, |out| frame(take, &moment, out))?;
+                    entries.push(IndexEntry { name, time, part: 0 });
+                }
+                for (body, table) in moment.surfaces.iter().enumerate() {
+                    if let (Some(surface), Some(table)) = (surface, table) {
+                        let name = folder.frame_name(&take.info().bodies[body].name, number);
+                        folder.write(&name, |out| surface(table, out))?;
+                        entries.push(IndexEntry { name, time, part: body + 1 });
+                    }
+                }
                 watch.frame_is_done()?;
             }
             if let Some(index) = index {

@@ -1,7 +1,10 @@
-//! Wavefront OBJ: an object per body with its particles as vertices and point elements. The format has no place for more.
+//! Wavefront OBJ: an object per body with its surface, or with its particles as vertices and point elements. The format has no
+//! place for more.
 
 use super::number::push_joined;
 use super::{Moment, Take};
+use crate::results::SurfaceTable;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 /// Point elements on a line: few enough for readers whose lines have an end (VTK's: 100000 characters), many enough for those
@@ -9,29 +12,80 @@ use std::io::{self, Write};
 const POINTS_PER_LINE: usize = 1024;
 
 pub(super) fn frame(take: &Take<'_>, moment: &Moment, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "# phyxel particles, SI units, y up")?;
+    writeln!(out, "# phyxel, SI units, y up")?;
     writeln!(out, "# frame {}, time {:?} s", moment.number, moment.time)?;
-    let mut n_written = 0;
-    let mut line = String::new();
+    let mut counts = Counts::default();
     for (body, name) in take.body_names().enumerate() {
-        // a blank ends the name for some readers
-        let name = name.replace(|c: char| c.is_whitespace() || c.is_control(), "_");
+        let name = one_word(name);
+        if let Some(surface) = &moment.surfaces[body] {
+            writeln!(out, "o {name}_surface")?;
+            write_surface(surface, &mut counts, out)?;
+        }
+        if !take.shows_particles(body) {
+            continue;
+        }
         writeln!(out, "o {name}")?;
         let rows = moment.rows_of(body);
-        for &row in &rows {
-            line.clear();
-            line.push_str("v ");
-            push_joined(&mut line, &moment.particles.position[row], " ");
-            line.push('\n');
-            out.write_all(line.as_bytes())?;
-        }
-        // vertices are counted from 1, over all objects
-        let numbers: Vec<usize> = (n_written + 1..=n_written + rows.len()).collect();
+        rows.iter().try_for_each(|&row| write_row("v", &moment.particles.position[row], out))?;
+        let numbers: Vec<usize> = (counts.vertices + 1..=counts.vertices + rows.len()).collect();
         for chunk in numbers.chunks(POINTS_PER_LINE) {
             let words: Vec<String> = chunk.iter().map(usize::to_string).collect();
             writeln!(out, "p {}", words.join(" "))?;
         }
-        n_written += rows.len();
+        counts.vertices += rows.len();
     }
+    Ok(())
+}
+
+/// How many there are so far: they are counted from 1, over all objects.
+#[derive(Default)]
+struct Counts {
+    vertices: usize,
+    uvs: usize,
+    normals: usize,
+}
+
+/// A blank ends a name for some readers.
+fn one_word(name: &str) -> String {
+    name.replace(|c: char| c.is_whitespace() || c.is_control(), "_")
+}
+
+fn write_row(key: &str, values: &[f32], out: &mut dyn Write) -> io::Result<()> {
+    let mut line = format!("{key} ");
+    push_joined(&mut line, values, " ");
+    line.push('\n');
+    out.write_all(line.as_bytes())
+}
+
+fn write_surface(surface: &SurfaceTable, counts: &mut Counts, out: &mut dyn Write) -> io::Result<()> {
+    let by_corner = !surface.corner_normals.is_empty();
+    let normals = if by_corner { &surface.corner_normals } else { &surface.normal };
+    surface.position.iter().try_for_each(|x| write_row("v", x, out))?;
+    surface.uvs.iter().try_for_each(|uv| write_row("vt", uv, out))?;
+    normals.iter().try_for_each(|normal| write_row("vn", normal, out))?;
+    let mut group = None;
+    let mut line = String::new();
+    for (k, face) in surface.faces().enumerate() {
+        if surface.face_groups.get(k) != group {
+            group = surface.face_groups.get(k);
+            let name = group.and_then(|&group| surface.group_names.get(group as usize));
+            writeln!(out, "g {}", one_word(name.map_or("default", String::as_str)))?;
+        }
+        line.clear();
+        line.push('f');
+        for corner in face {
+            let vertex = surface.corners[corner] as usize;
+            let normal = counts.normals + 1 + if by_corner { corner } else { vertex };
+            let uv =
+                if surface.uvs.is_empty() { String::new() } else { (counts.uvs + 1 + corner).to_string() };
+            // writing to a string cannot fail
+            let _ = write!(line, " {}/{uv}/{normal}", counts.vertices + 1 + vertex);
+        }
+        line.push('\n');
+        out.write_all(line.as_bytes())?;
+    }
+    counts.vertices += surface.position.len();
+    counts.uvs += surface.uvs.len();
+    counts.normals += normals.len();
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! What is exported: some frames of a result.
 
 use super::{ExportError, FrameRange};
-use crate::results::{ParticleColumn, ParticleTable, ResultError, ResultFolder, RunInfo};
+use crate::results::{ParticleColumn, ParticleTable, ResultError, ResultFolder, RunInfo, SurfaceTable};
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -15,6 +15,21 @@ pub struct Take<'a> {
     info: RunInfo,
     numbers: RangeInclusive<usize>,
     columns: Vec<ColumnHead>,
+    geometry: Geometry,
+}
+
+/// What is exported of a body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Geometry {
+    /// Its surface, or its particles if it has none.
+    #[default]
+    Seen,
+    /// Its particles.
+    Particles,
+    /// Its surface.
+    Surfaces,
+    /// Its particles, and its surface if it has one.
+    Both,
 }
 
 /// A column without its values.
@@ -37,6 +52,8 @@ pub struct Moment {
     pub time: f64,
     /// Rows in order of id. Every take has the same columns in all of its frames.
     pub particles: ParticleTable,
+    /// For each body its surface, if it has one that is exported.
+    pub surfaces: Vec<Option<SurfaceTable>>,
 }
 
 impl<'a> Take<'a> {
@@ -55,7 +72,47 @@ impl<'a> Take<'a> {
         }
         let info = folder.run_info()?;
         let columns = heads(&folder.read_frame(begin)?.columns);
-        Ok(Self { folder, info, numbers: begin..=end, columns })
+        Ok(Self { folder, info, numbers: begin..=end, columns, geometry: Geometry::Particles })
+    }
+
+    /// Chooses what is exported of the bodies; particles before.
+    ///
+    /// # Errors
+    /// When surfaces are asked for and no body has one, or some are missing.
+    pub fn with_geometry(mut self, geometry: Geometry) -> Result<Self, ExportError> {
+        self.geometry = geometry;
+        let bodies: Vec<usize> = (0..self.info.bodies.len()).filter(|&k| self.shows_surface(k)).collect();
+        if geometry == Geometry::Surfaces && bodies.is_empty() {
+            return Err(ExportError::NoSurfaces(self.folder.path().to_owned()));
+        }
+        for body in bodies {
+            let name = &self.info.bodies[body].name;
+            let there = self.folder.surface_numbers(name)?;
+            if let Some(missing) = self.numbers().find(|number| there.binary_search(number).is_err()) {
+                let problem = "this surface is missing; make it with `phyxel surface`";
+                return Err(ResultError::damaged(&self.folder.surface_path(name, missing), problem).into());
+            }
+        }
+        Ok(self)
+    }
+
+    /// Whether the surface of a body is exported.
+    pub fn shows_surface(&self, body: usize) -> bool {
+        self.geometry != Geometry::Particles && self.info.bodies[body].surface.is_some()
+    }
+
+    /// Whether the particles of a body are exported.
+    pub fn shows_particles(&self, body: usize) -> bool {
+        match self.geometry {
+            Geometry::Particles | Geometry::Both => true,
+            Geometry::Surfaces => false,
+            Geometry::Seen => self.info.bodies[body].surface.is_none(),
+        }
+    }
+
+    /// The bodies whose particles are exported.
+    pub(super) fn bodies_of_particles(&self) -> impl Iterator<Item = usize> {
+        (0..self.info.bodies.len()).filter(|&body| self.shows_particles(body))
     }
 
     /// Where the result is.
@@ -109,7 +166,12 @@ impl<'a> Take<'a> {
         if heads(&particles.columns) != self.columns {
             return Err(damaged("its columns are not those of the other frames".into()).into());
         }
-        Ok(Moment { number, time: particles.time, particles })
+        let surface = |body: usize| {
+            let name = &self.info.bodies[body].name;
+            self.shows_surface(body).then(|| self.folder.read_surface(name, number)).transpose()
+        };
+        let surfaces = (0..n_bodies).map(surface).collect::<Result<_, _>>()?;
+        Ok(Moment { number, time: particles.time, particles, surfaces })
     }
 }
 
@@ -127,6 +189,23 @@ pub(super) fn is_velocity(name: &str, n_components: usize) -> bool {
 }
 
 impl Moment {
+    /// Leaves only the particles of some bodies.
+    pub(super) fn keep_particles(&mut self, is_kept: impl Fn(usize) -> bool) {
+        let ParticleTable { position, id, body, radius, columns, .. } = &mut self.particles;
+        let rows: Vec<usize> = (0..id.len()).filter(|&row| is_kept(body[row] as usize)).collect();
+        if rows.len() == id.len() {
+            return;
+        }
+        fn taken<T: Clone>(values: &mut Vec<T>, rows: &[usize], n: usize) {
+            *values = rows.iter().flat_map(|&row| values[row * n..(row + 1) * n].iter().cloned()).collect();
+        }
+        taken(position, &rows, 1);
+        taken(id, &rows, 1);
+        taken(body, &rows, 1);
+        taken(radius, &rows, 1);
+        columns.iter_mut().for_each(|column| taken(&mut column.values, &rows, column.n_components));
+    }
+
     /// Rows of the particles of a body, in order of id.
     pub(super) fn rows_of(&self, body: usize) -> Vec<usize> {
         let bodies = &self.particles.body;

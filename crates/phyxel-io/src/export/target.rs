@@ -62,12 +62,15 @@ pub(super) struct TargetFolder {
     is_named: bool,
 }
 
-/// Names of the files: NAME_0000.EXT and NAME.INDEX, with the name of the folder itself, so that sequences from several
+/// Names of the files: NAME_0000.EXT, NAME_surface_BODY_0000.EXT and NAME.INDEX, with the name of the folder itself, so that sequences from several
 /// runs can be told apart and a folder of other files is never taken for an export.
 struct Naming {
     stem: String,
     extensions: &'static [&'static str],
 }
+
+/// Begins the middle of names of surfaces.
+const SURFACE: &str = "surface_";
 
 impl Naming {
     fn is_ours(&self, name: &str) -> bool {
@@ -77,7 +80,13 @@ impl Naming {
                 return false;
             };
             let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-            middle.is_empty() || middle.strip_prefix('_').is_some_and(is_number)
+            let is_surface = |text: &str| {
+                text.strip_prefix(SURFACE)
+                    .and_then(|text| text.rsplit_once('_'))
+                    .is_some_and(|(_, number)| is_number(number))
+            };
+            middle.is_empty()
+                || middle.strip_prefix('_').is_some_and(|text| is_number(text) || is_surface(text))
         })
     }
 
@@ -120,9 +129,11 @@ impl TargetFolder {
         })
     }
 
-    pub(super) fn frame_name(&self, number: usize) -> String {
+    /// Name of the file of a frame, or of the surface of a body in it.
+    pub(super) fn frame_name(&self, body: &str, number: usize) -> String {
         let extension = self.naming.extensions.first().copied().unwrap_or_default();
-        format!("{}_{number:04}.{extension}", self.naming.stem)
+        let surface = if body.is_empty() { String::new() } else { format!("{SURFACE}{body}_") };
+        format!("{}_{surface}{number:04}.{extension}", self.naming.stem)
     }
 
     pub(super) fn index_name(&self) -> String {

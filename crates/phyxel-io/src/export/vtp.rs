@@ -5,6 +5,7 @@
 
 use super::take::is_velocity;
 use super::{IndexEntry, Moment, Take};
+use crate::results::SurfaceTable;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -38,6 +39,11 @@ impl Arrays {
         self.add("Float32", name, n_components, values.iter().map(|value| value.to_le_bytes()))
     }
 
+    fn time(&mut self, time: f64) -> String {
+        let array = self.add("Float64", "TimeValue", 1, std::iter::once(time.to_le_bytes()));
+        array.replacen("NumberOfComponents=\"1\"", "NumberOfTuples=\"1\"", 1)
+    }
+
     fn integers(&mut self, name: &str, values: &[u32]) -> String {
         self.add("UInt32", name, 1, values.iter().map(|value| value.to_le_bytes()))
     }
@@ -58,10 +64,9 @@ pub(super) fn frame(take: &Take<'_>, moment: &Moment, out: &mut dyn Write) -> io
     for column in &particles.columns {
         data += &arrays.floats(&column.name, column.n_components, &column.values);
     }
-    let time = arrays.add("Float64", "TimeValue", 1, std::iter::once(moment.time.to_le_bytes()));
+    let time = arrays.time(moment.time);
     let vectors = particles.columns.iter().find(|column| is_velocity(&column.name, column.n_components));
     let vectors = vectors.map_or(String::new(), |column| format!(" Vectors=\"{}\"", escaped(&column.name)));
-    let time = time.replacen("NumberOfComponents=\"1\"", "NumberOfTuples=\"1\"", 1);
     write!(
         out,
         "<?xml version=\"1.0\"?>\n\
@@ -72,19 +77,74 @@ pub(super) fn frame(take: &Take<'_>, moment: &Moment, out: &mut dyn Write) -> io
          <Points>\n{points}</Points>\n<Verts>\n{connectivity}{offsets}</Verts>\n\
          <PointData{vectors}>\n{data}</PointData>\n</Piece>\n</PolyData>\n\
          <AppendedData encoding=\"raw\">\n_",
-        body_names(take)
+        strings("body_names", take.body_names())
+    )?;
+    out.write_all(&arrays.bytes)?;
+    out.write_all(b"\n</AppendedData>\n</VTKFile>\n")
+}
+
+/// A surface: corners that differ in texture coordinates or normals become points of their own, since VTK keeps both by point.
+pub(super) fn surface(table: &SurfaceTable, out: &mut dyn Write) -> io::Result<()> {
+    let is_split = !table.uvs.is_empty() || !table.corner_normals.is_empty();
+    let corners = || table.corners.iter().map(|&vertex| vertex as usize);
+    // for each point its vertex
+    let points: Vec<usize> = if is_split { corners().collect() } else { (0..table.position.len()).collect() };
+    let at_points = |values: &[[f32; 3]]| -> Vec<f32> { points.iter().flat_map(|&k| values[k]).collect() };
+    let number = |number: usize| (number as i32).to_le_bytes();
+    let mut arrays = Arrays::default();
+    let positions = arrays.floats("Points", 3, &at_points(&table.position));
+    let connectivity: Vec<usize> = if is_split { (0..points.len()).collect() } else { corners().collect() };
+    let connectivity = arrays.add("Int32", "connectivity", 1, connectivity.into_iter().map(number));
+    let ends: Vec<usize> = table.faces().map(|face| face.end).collect();
+    let offsets = arrays.add("Int32", "offsets", 1, ends.iter().map(|&end| number(end)));
+    let normals = if table.corner_normals.is_empty() {
+        at_points(&table.normal)
+    } else {
+        table.corner_normals.as_flattened().to_vec()
+    };
+    let mut data = arrays.floats("Normals", 3, &normals);
+    let mut active = String::from(" Normals=\"Normals\"");
+    if !table.velocity.is_empty() {
+        data += &arrays.floats("velocity", 3, &at_points(&table.velocity));
+        active += " Vectors=\"velocity\"";
+    }
+    if !table.uvs.is_empty() {
+        data += &arrays.floats("st", 2, table.uvs.as_flattened());
+        active += " TCoords=\"st\"";
+    }
+    if is_split {
+        let vertices: Vec<u32> = points.iter().map(|&vertex| vertex as u32).collect();
+        data += &arrays.integers("vertex", &vertices);
+    }
+    let mut face_data = String::new();
+    if !table.face_groups.is_empty() {
+        face_data = arrays.integers("group", &table.face_groups);
+    }
+    let names = strings("group_names", table.group_names.iter().map(String::as_str));
+    let names = if table.group_names.is_empty() { String::new() } else { names };
+    let time = arrays.time(table.time);
+    write!(
+        out,
+        "<?xml version=\"1.0\"?>\n\
+         <VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\">\n\
+         <PolyData>\n<FieldData>\n{time}{names}</FieldData>\n\
+         <Piece NumberOfPoints=\"{}\" NumberOfVerts=\"0\" NumberOfLines=\"0\" NumberOfStrips=\"0\" NumberOfPolys=\"{}\">\n\
+         <Points>\n{positions}</Points>\n<Polys>\n{connectivity}{offsets}</Polys>\n\
+         <PointData{active}>\n{data}</PointData>\n<CellData>\n{face_data}</CellData>\n</Piece>\n</PolyData>\n\
+         <AppendedData encoding=\"raw\">\n_",
+        points.len(),
+        table.face_sizes.len()
     )?;
     out.write_all(&arrays.bytes)?;
     out.write_all(b"\n</AppendedData>\n</VTKFile>\n")
 }
 
 /// An array of strings: their bytes as numbers, each string with a zero at its end.
-fn body_names(take: &Take<'_>) -> String {
-    let n_names = take.body_names().len();
-    let mut text = format!(
-        "<Array type=\"String\" Name=\"body_names\" NumberOfTuples=\"{n_names}\" format=\"ascii\">\n"
-    );
-    for name in take.body_names() {
+fn strings<'a>(array: &str, names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let n_names = names.len();
+    let mut text =
+        format!("<Array type=\"String\" Name=\"{array}\" NumberOfTuples=\"{n_names}\" format=\"ascii\">\n");
+    for name in names {
         // writing to a string cannot fail
         for byte in name.bytes() {
             let _ = write!(text, "{byte} ");
@@ -99,8 +159,12 @@ pub(super) fn index(entries: &[IndexEntry], out: &mut dyn Write) -> io::Result<(
         out,
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" byte_order=\"LittleEndian\">\n<Collection>\n"
     )?;
-    for IndexEntry { name, time } in entries {
-        writeln!(out, "<DataSet timestep=\"{time:?}\" group=\"\" part=\"0\" file=\"{}\"/>", escaped(name))?;
+    for IndexEntry { name, time, part } in entries {
+        writeln!(
+            out,
+            "<DataSet timestep=\"{time:?}\" group=\"\" part=\"{part}\" file=\"{}\"/>",
+            escaped(name)
+        )?;
     }
     out.write_all(b"</Collection>\n</VTKFile>\n")
 }

@@ -229,7 +229,12 @@ fn surface(section: &Section) -> Built<Surface> {
     let edge = optional(section, "edge", Section::number)?;
     let uvs = optional(section, "uvs", Section::boolean)?.unwrap_or(false);
     let mesh = Surface::Mesh { order, edge, uvs };
-    choice(section, "kind", &[("mesh", mesh), ("skin", Surface::Skin)])
+    let skin = Surface::Skin {
+        radius: optional(section, "radius", Section::number)?,
+        smoothing: optional(section, "smoothing", Section::integer)?,
+        cell: optional(section, "cell", Section::number)?,
+    };
+    choice(section, "kind", &[("mesh", mesh), ("skin", skin)])
 }
 
 fn resolution(section: &Section) -> Built<Resolution> {

@@ -39,7 +39,8 @@ pub(crate) fn check(root: &Section, names_a_method: bool) -> Vec<Problem> {
 
 /// Keys of meshes make no sense for skins, and the other way round.
 fn check_surfaces(root: &Section, problems: &mut Vec<Problem>) {
-    const KEYS: [(&str, &[&str]); 2] = [("mesh", &["order", "edge", "uvs"]), ("skin", &[])];
+    const KEYS: [(&str, &[&str]); 2] =
+        [("mesh", &["order", "edge", "uvs"]), ("skin", &["radius", "smoothing", "cell"])];
     for body in root.sections_or_none("bodies") {
         let Ok(surface) = body.section("surface") else { continue };
         let Ok(kind) = surface.text("kind") else { continue };

@@ -355,8 +355,15 @@ pub enum Surface {
         /// Whether texture coordinates are needed.
         uvs: bool,
     },
-    /// A new skin in every frame.
-    Skin,
+    /// A new skin in every frame; what is not given is chosen where skins are made.
+    Skin {
+        /// Half the spacing that it is made for, in m.
+        radius: Option<f64>,
+        /// Passes of smoothing.
+        smoothing: Option<usize>,
+        /// Size of its triangles, in radii.
+        cell: Option<f64>,
+    },
 }
 
 impl Surface {
@@ -364,7 +371,7 @@ impl Surface {
     pub fn kind(&self) -> SurfaceKind {
         match self {
             Self::Mesh { .. } => SurfaceKind::Mesh,
-            Self::Skin => SurfaceKind::Skin,
+            Self::Skin { .. } => SurfaceKind::Skin,
         }
     }
 }

@@ -22,3 +22,4 @@ pub use scenery::Scenery;
 
 pub(crate) use arrays::SharedArrays;
 pub(crate) use page::page_around_data;
+pub(crate) use replay::Selection;

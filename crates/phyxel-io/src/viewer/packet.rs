@@ -109,6 +109,19 @@ impl<'a> Moment<'a> {
         self.encode_with(Arrays { shared: Some(shared), ..Arrays::default() })
     }
 
+    /// Lowest and highest coordinates of all that is seen; none if nothing is, or something has no place.
+    fn bounds(&self) -> Option<[[f32; 3]; 2]> {
+        let all = self.surfaces.iter().map(|surface| surface.position).chain([self.position]);
+        let mut bounds = [[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]];
+        for position in all.flatten() {
+            for axis in 0..3 {
+                bounds[0][axis] = bounds[0][axis].min(position[axis]);
+                bounds[1][axis] = bounds[1][axis].max(position[axis]);
+            }
+        }
+        bounds.as_flattened().iter().all(|x| x.is_finite()).then_some(bounds)
+    }
+
     fn encode_with(&self, mut arrays: Arrays<'_>) -> Vec<u8> {
         let mut list = vec![
             arrays.floats("position", 3, self.position.as_flattened()).into(),
@@ -124,7 +137,7 @@ impl<'a> Moment<'a> {
             "frame": self.frame,
             "time": self.time,
             "particles": self.position.len(),
-            "bounds": bounds(self.position),
+            "bounds": self.bounds(),
             "arrays": list,
             "surfaces": surfaces,
             "obstacles": self.obstacles,
@@ -161,16 +174,6 @@ fn framed(header: &Value, arrays: &[u8]) -> Vec<u8> {
     bytes.extend_from_slice(text.as_bytes());
     bytes.extend_from_slice(arrays);
     bytes
-}
-
-/// Lowest and highest coordinates; none if there are no particles or one has no place.
-fn bounds(positions: &[[f32; 3]]) -> Option<[[f32; 3]; 2]> {
-    let (first, rest) = positions.split_first()?;
-    let [low, high] = rest.iter().fold([*first; 2], |[low, high], x| {
-        let axes = [0, 1, 2];
-        [axes.map(|axis| low[axis].min(x[axis])), axes.map(|axis| high[axis].max(x[axis]))]
-    });
-    low.iter().chain(&high).all(|x| x.is_finite()).then_some([low, high])
 }
 
 impl<'a> MomentColumn<'a> {

@@ -10,7 +10,20 @@ const DATA_MARK: &str = "<!-- data -->";
 const FRAME: &str = include_str!("../../../../viewer/index.html");
 const STYLE: &str = include_str!("../../../../viewer/style.css");
 /// One scope: later files use what earlier ones define.
-const SCRIPTS: &[&str] = &[include_str!("../../../../viewer/main.js")];
+const SCRIPTS: &[&str] = &[
+    include_str!("../../../../viewer/maths.js"),
+    include_str!("../../../../viewer/colors.js"),
+    include_str!("../../../../viewer/packet.js"),
+    include_str!("../../../../viewer/sources.js"),
+    include_str!("../../../../viewer/shaders.js"),
+    include_str!("../../../../viewer/graphics.js"),
+    include_str!("../../../../viewer/renderer.js"),
+    include_str!("../../../../viewer/camera.js"),
+    include_str!("../../../../viewer/plots.js"),
+    include_str!("../../../../viewer/panel.js"),
+    include_str!("../../../../viewer/player.js"),
+    include_str!("../../../../viewer/main.js"),
+];
 
 /// The text of the page, the same for a server and for an export.
 pub fn page() -> String {

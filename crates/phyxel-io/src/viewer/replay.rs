@@ -31,6 +31,33 @@ pub struct Replay {
     n_ledger_rows: usize,
 }
 
+/// What is shown of each body.
+#[derive(Debug)]
+pub(crate) struct Selection {
+    pub(crate) particles: Vec<bool>,
+    pub(crate) surfaces: Vec<bool>,
+}
+
+impl Selection {
+    fn keep_particles(&self, table: &mut ParticleTable) {
+        if self.particles.iter().all(|&is_kept| is_kept) {
+            return;
+        }
+        let bodies = std::mem::take(&mut table.body);
+        let is_kept = |body: u32| self.particles.get(body as usize).copied().unwrap_or(true);
+        let rows: Vec<usize> = (0..bodies.len()).filter(|&row| is_kept(bodies[row])).collect();
+        table.position = rows.iter().map(|&row| table.position[row]).collect();
+        table.id = rows.iter().map(|&row| table.id[row]).collect();
+        table.radius = rows.iter().map(|&row| table.radius[row]).collect();
+        table.body = rows.iter().map(|&row| bodies[row]).collect();
+        for column in &mut table.columns {
+            let n = column.n_components;
+            let values = rows.iter().flat_map(|row| &column.values[row * n..(row + 1) * n]);
+            column.values = values.copied().collect();
+        }
+    }
+}
+
 /// A column that particles can be coloured by.
 #[derive(Debug)]
 struct Column {
@@ -182,12 +209,15 @@ impl Replay {
     pub(crate) fn compact_packet(
         &mut self,
         index: usize,
+        selection: &Selection,
         shared: &mut SharedArrays,
     ) -> Result<Vec<u8>, ViewerError> {
         let number = self.number(index)?;
-        let table = self.folder.read_frame(number)?;
+        let mut table = self.folder.read_frame(number)?;
+        selection.keep_particles(&mut table);
         self.widen_ranges(&table);
-        let surfaces = self.surfaces(number)?;
+        let mut surfaces = self.surfaces(number)?;
+        surfaces.retain(|(body, _)| selection.surfaces[*body]);
         Ok(self.moment(index, &table, &surfaces).encode_compact(shared))
     }
 

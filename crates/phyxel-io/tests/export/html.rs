@@ -4,7 +4,7 @@ use super::packet::{Packet, assert_near};
 use super::support::*;
 use flate2::read::ZlibDecoder;
 use phyxel::frame::Frame;
-use phyxel_io::export::Take;
+use phyxel_io::export::{Geometry, Take};
 use phyxel_io::results::{Overwrite, ResultFolder, SurfaceTable};
 use serde_json::Value;
 use std::fs;
@@ -147,9 +147,25 @@ fn triangles_that_do_not_change_stand_there_once() {
         }
         folder.write_surface(BODIES[0], number, &table).unwrap();
     }
-    let take = Take::open(&folder, "..".parse().unwrap()).unwrap();
-    let written = write(&take, "html", &place.path("a.html"), Overwrite::No).unwrap();
-    let page = fs::read_to_string(written.entry).unwrap();
+    let page = |geometry, name: &str| {
+        let take = Take::open(&folder, "..".parse().unwrap()).unwrap().with_geometry(geometry).unwrap();
+        let written = write(&take, "html", &place.path(name), Overwrite::No).unwrap();
+        fs::read_to_string(written.entry).unwrap()
+    };
+    let counts = |page: &str| {
+        let header = Packet::read(&unpacked(page, "phyxel-frame-0")).header;
+        (header["particles"].as_u64().unwrap(), header["surfaces"].as_array().unwrap().len())
+    };
+    assert_eq!(counts(&page(Geometry::Particles, "particles.html")), (5, 0));
+    assert_eq!(counts(&page(Geometry::Surfaces, "surfaces.html")), (0, 1));
+    let seen = page(Geometry::Seen, "seen.html");
+    assert_eq!(counts(&seen), (2, 1), "ids 1 and 5 are of the body without a surface");
+    let packet = Packet::read(&unpacked(&seen, "phyxel-frame-0"));
+    let rows = rows_of(&frames[0], 1);
+    assert_near(packet.array("position", None), &positions(&frames[0], &rows));
+    assert_near(packet.array("column", Some("stress")), &column(&frames[0], "stress", &rows));
+    let page = page(Geometry::Both, "both.html");
+    assert_eq!(counts(&page), (5, 1));
     let packets: Vec<Packet> =
         (0..4).map(|k| Packet::read(&unpacked(&page, &format!("phyxel-frame-{k}")))).collect();
     let numbers: Vec<u64> =

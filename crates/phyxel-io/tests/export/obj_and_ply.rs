@@ -1,7 +1,8 @@
 //! OBJ and PLY, line by line and word by word.
 
 use crate::support::*;
-use phyxel_io::results::ply;
+use phyxel_io::export::Geometry;
+use phyxel_io::results::{SurfaceTable, ply};
 
 #[test]
 fn obj_has_an_object_of_points_per_body() {
@@ -73,4 +74,55 @@ fn ply_has_the_rows_of_the_frames_and_the_names_of_bodies() {
         assert_eq!(word(row, "stress").1, column(frame, "stress", &[row])[0].to_le_bytes());
     }
     assert_eq!(ply::decode(&bytes).unwrap(), ply::decode(&ply::encode(frame)).unwrap());
+}
+
+/// Corner by corner: position, texture coordinates and normal that a face of the file names.
+#[test]
+fn obj_has_surfaces_with_texture_coordinates_normals_and_groups() {
+    let place = Workplace::new();
+    let surfaces = place.export_surfaces("obj", Geometry::Both, "clay");
+    for (number, surface) in surfaces.iter().enumerate() {
+        let text = std::fs::read_to_string(place.path(&format!("clay/clay_{number:04}.obj"))).unwrap();
+        let rows = |key: &str| -> Vec<Vec<f32>> {
+            let rows = text.lines().filter_map(|line| line.strip_prefix(&format!("{key} ")));
+            rows.map(|row| row.split(' ').map(|x| x.parse().unwrap()).collect()).collect()
+        };
+        let (v, vt, vn) = (rows("v"), rows("vt"), rows("vn"));
+        let mut group = "";
+        let mut corner = 0;
+        let mut faces = Vec::new();
+        for line in text.lines() {
+            if let Some(name) = line.strip_prefix("g ") {
+                group = name;
+            }
+            let Some(face) = line.strip_prefix("f ") else { continue };
+            let words: Vec<&str> = face.split(' ').collect();
+            for word in &words {
+                let index: Vec<usize> = word.split('/').map(|k| k.parse::<usize>().unwrap() - 1).collect();
+                assert_eq!(v[index[0]], surface.position[surface.corners[corner] as usize]);
+                assert_eq!(vt[index[1]], surface.uvs[corner]);
+                assert_eq!(vn[index[2]], surface.corner_normals[corner]);
+                corner += 1;
+            }
+            faces.push((words.len() as u32, group));
+        }
+        let names = ["wing_tip", "front"];
+        let groups = surface.face_groups.iter().map(|&group| names[group as usize]);
+        assert_eq!(faces, surface.face_sizes.iter().copied().zip(groups).collect::<Vec<_>>());
+        assert_eq!(corner, surface.corners.len());
+        assert!(text.contains("\no left_arm_surface\n") && text.contains("\no left_arm\n"));
+        assert_eq!(v.len(), surface.position.len() + 5);
+    }
+}
+
+#[test]
+fn ply_has_files_of_surfaces() {
+    let place = Workplace::new();
+    let surfaces = place.export_surfaces("ply", Geometry::Surfaces, "clay");
+    let names: Vec<String> = (0..4).map(|k| format!("clay_surface_left arm_{k:04}.ply")).collect();
+    assert_eq!(names_in(&place.path("clay")), names);
+    for (name, surface) in names.iter().zip(surfaces) {
+        let bytes = std::fs::read(place.path(&format!("clay/{name}"))).unwrap();
+        assert_eq!(SurfaceTable::decode(&bytes), Ok(surface));
+    }
 }

@@ -1,8 +1,10 @@
 //! Results made by hand, and exports of them.
 
 use phyxel::frame::{Frame, FrameColumn};
-use phyxel_io::export::{ExportError, ExportFormat, Take, Written, export};
-use phyxel_io::results::{BodyInfo, ContentDigest, Overwrite, ResultFolder, RunInfo, Status, Tally, ply};
+use phyxel_io::export::{ExportError, ExportFormat, Geometry, Take, Written, export};
+use phyxel_io::results::{
+    BodyInfo, ContentDigest, Overwrite, ResultFolder, RunInfo, Status, SurfaceKind, SurfaceTable, Tally, ply,
+};
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -43,6 +45,27 @@ impl Workplace {
             fs::write(path.join(format!("frames/particles_{number:04}.ply")), ply::encode(frame)).unwrap();
         }
         ResultFolder::open(&path).unwrap()
+    }
+
+    /// A result whose first body has a surface in every frame: the first one of this kind, then of others.
+    pub(crate) fn result_with_surfaces(&self, frames: &[Frame], surfaces: &[SurfaceTable]) -> ResultFolder {
+        let folder = self.result(frames);
+        let mut info = folder.run_info().unwrap();
+        info.bodies[0].surface = Some(SurfaceKind::Mesh);
+        folder.write_run_info(&info).unwrap();
+        for (number, surface) in surfaces.iter().enumerate() {
+            folder.write_surface(BODIES[0], number, surface).unwrap();
+        }
+        folder
+    }
+
+    /// Exports all frames with surfaces, all to go well.
+    pub(crate) fn export_surfaces(&self, key: &str, geometry: Geometry, name: &str) -> Vec<SurfaceTable> {
+        let (frames, surfaces) = (steady_frames(), surfaces());
+        let folder = self.result_with_surfaces(&frames, &surfaces);
+        let take = Take::open(&folder, "..".parse().unwrap()).unwrap().with_geometry(geometry).unwrap();
+        write(&take, key, &self.path(name), Overwrite::No).unwrap();
+        surfaces
     }
 
     /// Exports some frames, all to go well.
@@ -100,6 +123,36 @@ fn info(frames: &[Frame]) -> RunInfo {
         n_threads: 1,
         tally: Tally::default(),
     }
+}
+
+/// Four surfaces: a square and a triangle that share an edge, with all that a surface can have, of which the last has no
+/// square any more.
+pub(crate) fn surfaces() -> Vec<SurfaceTable> {
+    let one = |number: usize| {
+        let shift = number as f32 / 3.0;
+        SurfaceTable {
+            time: number as f64 / FRAME_RATE,
+            position: [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [2.0, 0.5]]
+                .map(|[x, y]| [x + shift, y, shift])
+                .to_vec(),
+            normal: vec![[0.0, 0.0, 1.0]; 5],
+            velocity: (0..5).map(|k| [k as f32, shift, -1.0]).collect(),
+            face_sizes: vec![4, 3],
+            corners: vec![0, 1, 2, 3, 1, 4, 2],
+            uvs: (0..7).map(|k| [k as f32 / 7.0, 1.0 - k as f32 / 9.0]).collect(),
+            corner_normals: (0..7).map(|k| if k < 4 { [0.0, 0.0, 1.0] } else { [0.6, 0.0, 0.8] }).collect(),
+            face_groups: vec![1, 0],
+            group_names: vec!["wing tip".into(), "front".into()],
+        }
+    };
+    let mut all: Vec<SurfaceTable> = (0..4).map(one).collect();
+    let last = &mut all[3];
+    last.face_sizes.remove(0);
+    last.face_groups.remove(0);
+    last.corners.drain(..4);
+    last.uvs.drain(..4);
+    last.corner_normals.drain(..4);
+    all
 }
 
 /// A frame with particles of these ids; odd ones belong to the second body. Every value is another one.

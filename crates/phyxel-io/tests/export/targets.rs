@@ -2,9 +2,9 @@
 
 use crate::support::*;
 use phyxel_io::export::{
-    EXPORT_FORMATS, ExportError, ExportFormat, FrameRange, Take, export, formats_markdown,
+    EXPORT_FORMATS, ExportError, ExportFormat, FrameRange, Geometry, Take, export, formats_markdown,
 };
-use phyxel_io::results::Overwrite;
+use phyxel_io::results::{Overwrite, ResultFolder};
 use std::fs;
 use std::ops::ControlFlow;
 
@@ -166,7 +166,7 @@ fn formats_are_found_by_their_keys_and_near_ones_are_named() {
         assert_eq!(ExportFormat::find(format.key).unwrap().key, format.key);
     }
     for (word, near) in
-        [("uds", "usd"), ("usda", "usd"), ("pvd", "vtp"), ("NPZ", "npz"), ("alembic", "and `npz`")]
+        [("uds", "usd"), ("usda", "usd"), ("pvd", "vtp"), ("NPZ", "npz"), ("alembic", "and `html`")]
     {
         let error = ExportFormat::find(word).unwrap_err().to_string();
         assert!(error.contains(word) && error.contains(near), "{error}");
@@ -181,4 +181,25 @@ fn the_page_has_the_table_of_formats() {
         "docs/export.md must have this table:\n{}",
         formats_markdown()
     );
+}
+
+#[test]
+fn surfaces_must_be_there() {
+    let place = Workplace::new();
+    let folder = place.result(&steady_frames());
+    let take = Take::open(&folder, "..".parse().unwrap()).unwrap();
+    let error = take.with_geometry(Geometry::Surfaces).unwrap_err();
+    assert!(error.is_bad_request() && error.to_string().contains("[bodies.surface]"), "{error}");
+    let folder = place.result_with_surfaces(&steady_frames(), &surfaces()[..2]);
+    let open =
+        |range: &str| Take::open(&folder, range.parse().unwrap()).unwrap().with_geometry(Geometry::Seen);
+    let error = open("..").unwrap_err().to_string();
+    assert!(error.contains("surface_left arm_0002.ply") && error.contains("phyxel surface"), "{error}");
+    assert!(open("..1").is_ok());
+    // an earlier export of surfaces is known as one
+    place.export_surfaces("vtp", Geometry::Seen, "clay");
+    let folder = ResultFolder::open(&place.path("result")).unwrap();
+    let take = Take::open(&folder, "..".parse().unwrap()).unwrap();
+    assert!(matches!(write(&take, "vtp", &place.path("clay"), Overwrite::No), Err(ExportError::Exists(_))));
+    assert!(write(&take, "vtp", &place.path("clay"), Overwrite::Yes).is_ok());
 }

@@ -2,6 +2,7 @@
 
 use crate::support::*;
 use phyxel::frame::Frame;
+use phyxel_io::export::Geometry;
 use std::collections::BTreeMap;
 
 /// What may stand behind an equals sign.
@@ -181,7 +182,9 @@ impl Parser {
                 prim.children.push(self.prim());
                 continue;
             }
+            let is_uniform = self.take("uniform");
             let mut kind = self.next();
+            assert_eq!(is_uniform, kind == "token");
             if self.take("[") {
                 self.expect("]");
                 kind += "[]";
@@ -288,4 +291,53 @@ fn what_never_changes_is_written_once() {
         assert!(root.children[0].attributes.contains_key(name), "{name}");
     }
     assert!(root.children[0].attributes.contains_key("points.timeSamples"));
+}
+
+fn exported_surfaces(geometry: Geometry) -> Prim {
+    let place = Workplace::new();
+    place.export_surfaces("usd", geometry, "a.usda");
+    parse(&std::fs::read_to_string(place.path("a.usda")).unwrap()).1
+}
+
+/// Also when the faces change on the way.
+#[test]
+fn surfaces_are_meshes_with_all_that_they_have() {
+    let root = exported_surfaces(Geometry::Seen);
+    let kinds: Vec<(&str, &str)> = root.children.iter().map(|p| (p.kind.as_str(), p.name.as_str())).collect();
+    assert_eq!(kinds, [("Mesh", "left_arm_surface"), ("Points", "_ball_____S_hne_")]);
+    let mesh = &root.children[0];
+    assert_eq!(mesh.attributes["subdivisionScheme"].1.text(), "none");
+    for (number, surface) in surfaces().iter().enumerate() {
+        let at = |kind: &str, name: &str| mesh.at(kind, name, number).floats();
+        let integers = |values: &[u32]| values.iter().map(|&v| v as f32).collect::<Vec<_>>();
+        assert_eq!(at("point3f[]", "points"), surface.position.as_flattened());
+        assert_eq!(at("vector3f[]", "velocities"), surface.velocity.as_flattened());
+        assert_eq!(at("normal3f[]", "normals"), surface.corner_normals.as_flattened());
+        assert_eq!(at("texCoord2f[]", "primvars:st"), surface.uvs.as_flattened());
+        assert_eq!(at("int[]", "faceVertexCounts"), integers(&surface.face_sizes));
+        assert_eq!(at("int[]", "faceVertexIndices"), integers(&surface.corners));
+        let shift = number as f32 / 3.0;
+        assert_eq!(at("float3[]", "extent"), [shift, 0.0, shift, 2.0 + shift, 1.0, shift]);
+    }
+    for name in ["normals", "primvars:st"] {
+        assert_eq!(mesh.notes[name]["interpolation"].text(), "faceVarying", "{name}");
+    }
+    let groups: Vec<(&str, Vec<f32>)> =
+        mesh.children.iter().map(|g| (g.name.as_str(), g.attributes["indices"].1.floats())).collect();
+    assert_eq!(groups, [("wing_tip", vec![1.0]), ("front", vec![0.0])]);
+    assert!(
+        mesh.children
+            .iter()
+            .all(|g| g.kind == "GeomSubset" && g.attributes["elementType"].1.text() == "face")
+    );
+}
+
+#[test]
+fn what_is_exported_of_bodies_is_chosen() {
+    let kinds = |geometry| -> Vec<String> {
+        exported_surfaces(geometry).children.iter().map(|prim| prim.kind.clone()).collect()
+    };
+    assert_eq!(kinds(Geometry::Particles), ["Points", "Points"]);
+    assert_eq!(kinds(Geometry::Surfaces), ["Mesh"]);
+    assert_eq!(kinds(Geometry::Both), ["Mesh", "Points", "Points"]);
 }

@@ -1,6 +1,7 @@
 //! VTP: the XML and its appended data are read by VTK's description of the format.
 
 use crate::support::*;
+use phyxel_io::export::Geometry;
 use std::collections::BTreeMap;
 
 /// An array: type, number of components, bytes.
@@ -113,5 +114,45 @@ fn the_collection_names_files_and_times() {
         assert_eq!(attribute(set, "timestep").unwrap().parse(), Ok(frame.time));
         let file = attribute(set, "file").unwrap();
         assert!(place.path("a & b").join(&file).is_file(), "{file}");
+    }
+}
+
+/// VTK has texture coordinates and normals at points: corners become points of their own.
+#[test]
+fn surfaces_are_files_of_polygons_in_the_collection() {
+    let place = Workplace::new();
+    let surfaces = place.export_surfaces("vtp", Geometry::Seen, "clay");
+    let index = std::fs::read_to_string(place.path("clay/clay.pvd")).unwrap();
+    let parts: Vec<(String, String)> = elements(&index, "DataSet")
+        .iter()
+        .map(|e| (attribute(e, "file").unwrap(), attribute(e, "part").unwrap()))
+        .collect();
+    assert_eq!(parts.len(), 8);
+    assert_eq!(parts[1], ("clay_surface_left arm_0000.vtp".into(), "1".into()));
+    for (number, surface) in surfaces.iter().enumerate() {
+        let name = format!("clay/clay_surface_left arm_{number:04}.vtp");
+        let (xml, arrays) = read(&std::fs::read(place.path(&name)).unwrap());
+        let piece = elements(&xml, "Piece")[0];
+        assert_eq!(attribute(piece, "NumberOfPoints"), Some(surface.corners.len().to_string()));
+        assert_eq!(attribute(piece, "NumberOfPolys"), Some(surface.face_sizes.len().to_string()));
+        let at_corners = |values: &[[f32; 3]]| -> Vec<f32> {
+            surface.corners.iter().flat_map(|&vertex| values[vertex as usize]).collect()
+        };
+        assert_eq!(floats(&arrays["Points"]), at_corners(&surface.position));
+        assert_eq!(floats(&arrays["velocity"]), at_corners(&surface.velocity));
+        assert_eq!(floats(&arrays["Normals"]), surface.corner_normals.as_flattened());
+        assert_eq!(floats(&arrays["st"]), surface.uvs.as_flattened());
+        assert_eq!(integers(&arrays["vertex"]), surface.corners);
+        assert_eq!(integers(&arrays["connectivity"]), (0..surface.corners.len() as u32).collect::<Vec<_>>());
+        let ends = surface.face_sizes.iter().scan(0, |end, size| {
+            *end += size;
+            Some(*end)
+        });
+        assert_eq!(integers(&arrays["offsets"]), ends.collect::<Vec<_>>());
+        assert_eq!(integers(&arrays["group"]), surface.face_groups);
+        assert_eq!(arrays["TimeValue"].2, surface.time.to_le_bytes());
+        // the other body is still particles
+        let (xml, _) = read(&std::fs::read(place.path(&format!("clay/clay_{number:04}.vtp"))).unwrap());
+        assert_eq!(attribute(elements(&xml, "Piece")[0], "NumberOfPoints"), Some("2".into()));
     }
 }

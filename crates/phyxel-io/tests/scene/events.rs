@@ -103,7 +103,13 @@ fn every_mistake_has_its_place_and_its_advice() {
         "`viscosity` needs the `body` that changes",
         "add `body = \"bar\"` to the event",
     );
-    bad("body = \"bar\"\nyoungs_modulus = 0", 15, 18, "`youngs_modulus` must be greater than 0, found 0", "");
+    bad(
+        "body = \"bar\"\nyoungs_modulus = 0",
+        15,
+        18,
+        "`youngs_modulus` must be greater than 0 Pa, found 0 Pa",
+        "",
+    );
     bad(
         "gravity = [0, 0, 0]\nrelease = true",
         15,
@@ -149,8 +155,8 @@ fn every_mistake_has_its_place_and_its_advice() {
         "drag = { body = \"bar\", at = [0, 0], to = [0, 0, 0] }",
         14,
         29,
-        "`at` must have three components, found 2",
-        "",
+        "`at` must have 3 components, found 2",
+        "for example `[1, 0.5, \"25 cm\"]`",
     );
 }
 

@@ -1,6 +1,6 @@
 //! Materials that change while a world runs.
 
-use super::{Material, Plasticity, Varying, YieldMeasure};
+use super::{Material, Varying, YieldMeasure};
 use crate::math::Real;
 
 /// What becomes different in the material of a body. Densities and laws stay: mass is not made.
@@ -114,7 +114,7 @@ impl MaterialChange {
                 if material.plasticity.is_none() && (yield_stress.is_none() || flow_rate.is_none()) {
                     return Err("it did not flow so far: give `yield_stress` and `flow_rate`".into());
                 }
-                let mut flow = material.plasticity.clone().unwrap_or_else(Plasticity::default);
+                let mut flow = material.plasticity.clone().unwrap_or_default();
                 set(&mut flow.yield_stress, *yield_stress);
                 set(&mut flow.flow_rate, *flow_rate);
                 set(&mut flow.hardening, *hardening);

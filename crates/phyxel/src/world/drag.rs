@@ -56,7 +56,7 @@ pub(super) fn visit_pull(pull: &mut Vec<Pull>, visitor: &mut dyn StateVisitor) {
     item("dragged_id", "1", StateData::Integers(&mut id));
     item("dragged_body", "1", StateData::Integers(&mut body));
     item("drag_target", "m", StateData::Vectors(&mut target));
-    item("dragged_position", "m", StateData::Vectors(&mut position));
+    item("drag_place", "m", StateData::Vectors(&mut position));
     let rows = id.into_iter().zip(body).zip(target.into_iter().zip(position));
     *pull = rows.map(|((id, body), (target, position))| Pull { id, body, target, position }).collect();
 }

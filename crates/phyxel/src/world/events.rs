@@ -320,10 +320,11 @@ impl World {
         match action {
             Action::Gravity(gravity) => self.gravity = *gravity,
             Action::Material { body, change } => self.apply_material(body, change.clone())?,
-            Action::Drag { hold, to } => match self.grab(hold)? {
-                Some(pull) => self.pull = vec![Pull { target: *to, ..pull }],
-                None => {}
-            },
+            Action::Drag { hold, to } => {
+                if let Some(pull) = self.grab(hold)? {
+                    self.pull = vec![Pull { target: *to, ..pull }];
+                }
+            }
             Action::Release => self.pull.clear(),
         }
         Ok(())

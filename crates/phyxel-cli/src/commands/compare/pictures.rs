@@ -112,7 +112,7 @@ impl<'a> Panels<'a> {
                 }
                 _ => {
                     let table = self.folders[k].read_frame(frame)?;
-                    let stage = self.theatre.stage(&table, &self.coloring);
+                    let stage = self.theatre.stage(&table, &[], &self.coloring);
                     let panel = render(&stage, self.size.0, self.size.1, Quality::Standard);
                     self.latest[k] = Some((frame, panel.clone()));
                     panel

@@ -64,7 +64,7 @@ fn request(
         return Err(Failure::Usage("--methods needs two or more methods".into()));
     };
     let doubts = sources.iter().flat_map(|(method, source, _)| {
-        source.world.warnings().iter().map(move |doubt| format!("`{method}`: {doubt}"))
+        source.doubts().into_iter().map(move |doubt| format!("`{method}`: {doubt}"))
     });
     let mut notes = Vec::new();
     if !named.is_empty() {

@@ -205,8 +205,17 @@ impl LiveConversation<'_> {
         Ok(())
     }
 
-    /// Sends the newest moment if the page waits for one that it has not seen, or has seen with other columns.
+    /// Sends the newest moment if the page waits for one that it has not seen, or has seen with other columns. A page that asks
+    /// again has changed its mind: what it asked for before is answered at once, so that nothing stands in the way.
     fn deliver(&mut self, page: &mut Outbox) -> Result<(), Gone> {
+        while self.pending.len() > 1 {
+            let snapshot = self.source.hub.snapshot();
+            let columns = self.pending.front().filter(|columns| snapshot.has(columns));
+            let packet = self.source.packet(&snapshot, columns.unwrap_or(&Vec::new()));
+            self.seen = snapshot.sequence;
+            self.sent_columns = self.pending.pop_front().unwrap_or_default();
+            page.packet(packet)?;
+        }
         let Some(columns) = self.pending.front() else { return Ok(()) };
         let snapshot = self.source.hub.snapshot();
         if snapshot.sequence == self.seen && *columns == self.sent_columns {

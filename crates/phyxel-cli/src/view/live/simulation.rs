@@ -277,7 +277,7 @@ impl Simulation {
             self.rows.pop_front();
         }
         let index_of = |name: &String| self.bodies.iter().position(|body| body.name == *name);
-        let surfaces = self.surfaces.now(&self.world).into_iter();
+        let surfaces = self.surfaces.now(&self.world).0.into_iter();
         let surfaces = surfaces.filter_map(|(name, table)| Some((index_of(&name)?, table))).collect();
         self.sequence += 1;
         let ledger = Arc::clone(&self.ledger);

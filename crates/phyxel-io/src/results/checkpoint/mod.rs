@@ -189,7 +189,7 @@ impl<R: Read + Seek> Checkpoint<R> {
     /// Puts the state into a world of the same scene that has just been built, and rebuilds what is derived from it.
     ///
     /// # Errors
-    /// When the state is not of such a world, which is then left as it was. Only a source that fails or changes between
+    /// When the state is not of such a world, which is then left as it was, but for the events that had happened. Only a source that fails or changes between
     /// the look at it and the second reading leaves a world that is of no use.
     pub fn restore(&mut self, world: &mut World) -> Result<(), CheckpointError> {
         for replace in [false, true] {

@@ -84,7 +84,7 @@ pub(super) static EVENT: Table = Table {
 
 static EVENT_PLASTICITY: Table = Table {
     name: "event_plasticity",
-    heading: "plasticity = { ... } of an event",
+    heading: "events.plasticity = { ... }",
     doc: "How a material flows from then on; what is left out stays. A material that did not flow needs the first two.",
     groups: &[&[
         key(

@@ -15,6 +15,8 @@ const SPACING: Quantity = quantity(Dimension::LENGTH, Range::POSITIVE);
 const MAX_PARTICLES: i64 = 1_000_000_000;
 /// TOML integers are signed, and every one that is not negative is a seed.
 const MAX_SEED: i64 = i64::MAX;
+const MAX_SMOOTHING: i64 = 1000;
+const CELL: Range = Range { min: Some((0.2, true)), max: Some((2.0, false)) };
 const MAX_CHECKPOINT_INTERVAL: i64 = 1_000_000;
 
 /// The whole scene file.
@@ -232,6 +234,24 @@ static SURFACE: Table = Table {
             Kind::Boolean,
             Presence::Optional("false"),
             "Of a mesh: whether texture coordinates are needed; a mesh without them is then refused.",
+        ),
+        key(
+            "radius",
+            Kind::Quantity(quantity(Dimension::LENGTH, Range::POSITIVE)),
+            Presence::Optional("half the spacing"),
+            "Of a skin: half the spacing that it is made for; larger if matter that is drawn apart falls into pieces.",
+        ),
+        key(
+            "smoothing",
+            Kind::Integer(0, MAX_SMOOTHING),
+            Presence::Optional("25"),
+            "Of a skin: passes of smoothing; 0 leaves the lumps of particles.",
+        ),
+        key(
+            "cell",
+            Kind::Quantity(quantity(Dimension::NONE, CELL)),
+            Presence::Optional("0.75"),
+            "Of a skin: size of its triangles, in radii.",
         ),
     ]],
     rules: &[],

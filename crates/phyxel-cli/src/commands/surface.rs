@@ -1,0 +1,294 @@
+//! `phyxel surface`: skins of the finished frames of a result.
+
+use super::print;
+use crate::failure::{Failure, warn};
+use crate::progress::{Progress, Verbosity};
+use crate::scene_source::number;
+use crate::skins::{Rows, Shares, skin_of, table_of};
+use crate::{clock, interrupt, memory, threads};
+use phyxel_io::export::{ExportError, FrameRange, Take};
+use phyxel_io::results::{ResultError, ResultFolder, SurfaceKind};
+use phyxel_io::scene::{Dimension, listed, nearest, parse_quantity};
+use phyxel_skin::{SkinError, SkinParams};
+use std::fs;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  phyxel surface out/clay                             all bodies, all frames
+  phyxel surface out/clay --body bar --frames 10..40  one body, some frames
+  phyxel surface out/clay --smoothing 50 --force      smoother; replaces earlier skins
+  phyxel surface out/clay --radius '6 mm' --cell 0.5  for particles at 12 mm from each other; finer triangles
+
+The skins are DIR/frames/surface_BODY_0000.ply; `render` draws them, `export` writes them for other programs.";
+
+/// Puts skins around the particles of finished frames: closed surfaces with the volume of the particles.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The result folder; no run may be writing to it.
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Only this body; may be given several times. All bodies by default.
+    #[arg(long, value_name = "NAME")]
+    body: Vec<String>,
+    /// Frames A to B, both included; A.., ..B or one number, too. All by default; frame 0 is the start.
+    #[arg(long, value_name = "A..B", value_parser = parse_range)]
+    frames: Option<FrameRange>,
+    /// Half the spacing of the particles, in metres or with a unit. By default the median of the particles' own.
+    #[arg(long, value_name = "LENGTH", value_parser = parse_length, allow_hyphen_values = true)]
+    radius: Option<f64>,
+    /// Passes of smoothing; 0 leaves the lumps.
+    #[arg(long, value_name = "N", default_value_t = SkinParams::default().smoothing)]
+    smoothing: usize,
+    /// Size of the triangles, in radii: 0.2 to 2. Half as much takes four to eight times as long.
+    #[arg(long, value_name = "X", allow_hyphen_values = true, default_value_t = SkinParams::default().cell)]
+    cell: f64,
+    /// Threads; all cores by default.
+    #[arg(long, value_name = "N", value_parser = threads::parse_threads)]
+    threads: Option<usize>,
+    /// Replaces earlier surfaces.
+    #[arg(long)]
+    force: bool,
+    /// Shows nothing but errors.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+fn parse_range(text: &str) -> Result<FrameRange, String> {
+    text.parse().map_err(|error: ExportError| error.to_string())
+}
+
+fn parse_length(text: &str) -> Result<f64, String> {
+    let value = match text.trim().parse() {
+        Ok(value) => value,
+        Err(_) => parse_quantity(text, Dimension::LENGTH).map_err(|error| error.to_string())?,
+    };
+    if value > 0.0 && f64::is_finite(value) { Ok(value) } else { Err("it must be greater than 0".into()) }
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let folder = ResultFolder::open_to_write(&args.folder)?;
+    let take = Take::open(&folder, args.frames.unwrap_or_default())?;
+    let bodies = chosen(args, &take)?;
+    check_free(args, &folder, &take, &bodies)?;
+    interrupt::listen()?;
+    let work = Work { args, folder: &folder, take: &take, bodies };
+    let started = clock::seconds();
+    let done = threads::with_threads(args.threads, || work.skin_all())?;
+    if args.quiet {
+        return Ok(());
+    }
+    if !take.has_velocities() {
+        warn(
+            "the frames have no velocities, so that other programs cannot blur motion: add \"velocity\" to [output] \
+             columns = [...] in the scene and run it again",
+        );
+    }
+    if let Some((part, frame, body)) = &done.worst_volume {
+        warn(&format!(
+            "the skin of `{body}` in frame {frame} has {:.0} % of the particles' volume: they lie closer together than at rest, \
+             and the skin was moved out by no more than their radius",
+            100.0 * part
+        ));
+    }
+    print(&done.summary(&work, clock::seconds() - started))
+}
+
+/// Places of the bodies asked for, each once.
+fn chosen(args: &Args, take: &Take<'_>) -> Result<Vec<usize>, Failure> {
+    if args.body.is_empty() {
+        return Ok((0..take.body_names().len()).collect());
+    }
+    let place = |name: &String| {
+        take.body_names().position(|body| body == name).ok_or_else(|| {
+            let guess = nearest(name, take.body_names());
+            let guess = guess.map_or_else(String::new, |guess| format!(": did you mean `{guess}`?"));
+            let there = listed(take.body_names(), "and");
+            Failure::Usage(format!("there is no body `{name}`{guess}\n  the result has {there}"))
+        })
+    };
+    let mut bodies = args.body.iter().map(place).collect::<Result<Vec<usize>, Failure>>()?;
+    bodies.sort_unstable();
+    bodies.dedup();
+    Ok(bodies)
+}
+
+/// Whether nothing is in the way that must stay.
+fn check_free(args: &Args, folder: &ResultFolder, take: &Take<'_>, bodies: &[usize]) -> Result<(), Failure> {
+    for body in bodies.iter().map(|&body| &take.info().bodies[body]) {
+        let name = &body.name;
+        let there = folder.surface_numbers(name)?;
+        let has_mesh = body.surface == Some(SurfaceKind::Mesh) && !there.is_empty();
+        if has_mesh && !args.force {
+            return Err(Failure::Usage(format!(
+                "body `{name}` has a mesh of its own in the frames\n  keep it:     choose other bodies with --body\n  \
+                 replace it:  add --force"
+            )));
+        }
+        if has_mesh && there.iter().any(|frame| !take.numbers().contains(frame)) {
+            return Err(Failure::Usage(format!(
+                "body `{name}` has a mesh of its own in other frames, too\n  replace all of them:  leave --frames out"
+            )));
+        }
+        if let Some(&frame) = there.iter().find(|frame| take.numbers().contains(frame))
+            && !args.force
+        {
+            return Err(Failure::Usage(format!(
+                "{} exists already\n  replace it:  add --force\n  keep it:     choose other frames with --frames",
+                folder.surface_path(name, frame).display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+struct Work<'a> {
+    args: &'a Args,
+    folder: &'a ResultFolder,
+    take: &'a Take<'a>,
+    /// Places of the bodies.
+    bodies: Vec<usize>,
+}
+
+/// What came out.
+#[derive(Default)]
+struct Done {
+    n_skins: usize,
+    n_bytes: u64,
+    last_triangles: usize,
+    /// The most in one frame: how many, in which, of which body.
+    strays: Option<(usize, usize, String)>,
+    /// The volume that is farthest from the particles': part of it, frame, body.
+    worst_volume: Option<(f64, usize, String)>,
+}
+
+/// Volumes of skins that are this much off are told. [parts]
+const VOLUME_DOUBT: f64 = 0.03;
+
+impl Work<'_> {
+    fn skin_all(&self) -> Result<Done, Failure> {
+        let Self { args, folder, take, .. } = self;
+        let SkinParams { iso, .. } = SkinParams::default();
+        let params = SkinParams { radius: args.radius, smoothing: args.smoothing, cell: args.cell, iso };
+        let all = Take::open(folder, FrameRange::default())?;
+        let start = all.moment(*all.numbers().start())?.particles;
+        let shares = Shares::new(Rows::of(&start), take.body_names().len());
+        let together = folder.ledger()?.numbers("volume").unwrap_or_default();
+        let verbosity = Verbosity::from_flags(args.quiet, false);
+        let progress = Progress::new(0, take.n_frames(), verbosity, "skinning");
+        let mut done = Done::default();
+        for (k, frame) in take.numbers().enumerate() {
+            let volume = |body: usize| shares.volume(body, together.get(frame).copied());
+            let ended = self.skin_frame(frame, &params, volume, &mut done);
+            progress.drawn(k + 1);
+            let interrupted = interrupt::requested() && k + 1 < take.n_frames();
+            if ended.is_err() || interrupted {
+                progress.finish();
+            }
+            ended?;
+            if interrupted {
+                return Err(Failure::Interrupted(format!(
+                    "interrupted after frame {frame}; what is there is whole\n  go on:  --frames {}..{}",
+                    frame + 1,
+                    take.numbers().end()
+                )));
+            }
+        }
+        progress.finish();
+        Ok(done)
+    }
+
+    /// All bodies of a frame: all of them are found before the first is written. If the run cannot be told of the first ones,
+    /// there are none.
+    fn skin_frame(
+        &self,
+        frame: usize,
+        params: &SkinParams,
+        volume: impl Fn(usize) -> Option<f64>,
+        done: &mut Done,
+    ) -> Result<(), Failure> {
+        let is_first = frame == *self.take.numbers().start();
+        let moment = self.take.moment(frame)?;
+        let mut tables = Vec::with_capacity(self.bodies.len());
+        for &body in &self.bodies {
+            let name = &self.take.info().bodies[body].name;
+            let skin = skin_of(Rows::of(&moment.particles), body, volume(body), params)
+                .map_err(|error| self.failure(name, frame, &error))?;
+            if skin.n_strays > done.strays.as_ref().map_or(0, |strays| strays.0) {
+                done.strays = Some((skin.n_strays, frame, name.clone()));
+            }
+            let part = skin.volume / skin.wanted_volume;
+            if (part - 1.0).abs()
+                > done.worst_volume.as_ref().map_or(VOLUME_DOUBT, |worst| (worst.0 - 1.0).abs())
+            {
+                done.worst_volume = Some((part, frame, name.clone()));
+            }
+            tables.push((name, table_of(skin, moment.time)));
+        }
+        let write = || -> Result<(), ResultError> {
+            for (name, table) in &tables {
+                self.folder.write_surface(name, frame, table)?;
+            }
+            // as soon as there are skins
+            if is_first { self.tell_the_run() } else { Ok(()) }
+        };
+        write().inspect_err(|_| {
+            for (name, _) in tables.iter().filter(|_| is_first) {
+                let _ = fs::remove_file(self.folder.surface_path(name, frame));
+            }
+        })?;
+        for (name, table) in &tables {
+            done.n_skins += 1;
+            done.last_triangles = table.face_sizes.len();
+            done.n_bytes += fs::metadata(self.folder.surface_path(name, frame)).map_or(0, |file| file.len());
+        }
+        Ok(())
+    }
+
+    /// Writes into `run.json` that there are skins.
+    fn tell_the_run(&self) -> Result<(), ResultError> {
+        let mut info = self.folder.run_info()?;
+        for &body in &self.bodies {
+            info.bodies[body].surface = Some(SurfaceKind::Skin);
+        }
+        self.folder.write_run_info(&info)
+    }
+
+    fn failure(&self, body: &str, frame: usize, error: &SkinError) -> Failure {
+        let text = format!("body `{body}`, frame {frame}: {error}");
+        match error {
+            SkinError::Parameter { .. } => Failure::Usage(error.to_string()),
+            SkinError::TooFewParticles { .. } if frame == *self.take.numbers().start() => {
+                Failure::Usage(format!("{text}\n  other bodies:  choose them with --body"))
+            }
+            _ => Failure::Run(text),
+        }
+    }
+}
+
+impl Done {
+    fn summary(&self, work: &Work<'_>, seconds: f64) -> String {
+        let names = work.bodies.iter().map(|&body| work.take.info().bodies[body].name.as_str());
+        let bodies = if names.len() > 3 { format!("{} bodies", names.len()) } else { listed(names, "and") };
+        let (first, last) = work.take.numbers().into_inner();
+        let frames =
+            if first == last { format!("frame {first}") } else { format!("frames {first} to {last}") };
+        let skins = if self.n_skins == 1 { "skin" } else { "skins" };
+        let mut text = format!(
+            "{}: {} {skins} of {}, {frames}, {} triangles in the last, {}; {} s, {} s each\n",
+            work.folder.path().join("frames").display(),
+            self.n_skins,
+            bodies,
+            self.last_triangles,
+            memory::shown(self.n_bytes),
+            number(seconds),
+            number(seconds / self.n_skins as f64),
+        );
+        if let Some((n, frame, body)) = &self.strays {
+            text += &format!("strays left out: at most {n}, of {body} in frame {frame}\n");
+        }
+        text
+    }
+}

@@ -1,0 +1,268 @@
+//! Skins: a closed surface around the particles of a body, found from their positions alone.
+//!
+//! [`skin`] takes particles and gives triangles:
+//! ```
+//! use phyxel_skin::{Matter, SkinParams, skin};
+//!
+//! let positions: Vec<[f32; 3]> = (0..512).map(|i| [i % 8, i / 8 % 8, i / 64].map(|k| 0.1 * k as f32)).collect();
+//! let radii = vec![0.05; positions.len()]; // half the spacing
+//! let matter = Matter { volume: Some(512.0 * 0.001), ..Matter::new(&positions, &radii) };
+//! let skin = skin(&matter, &SkinParams::default())?;
+//! assert!((skin.volume / 0.512 - 1.0).abs() < 0.005);
+//! # Ok::<(), phyxel_skin::SkinError>(())
+//! ```
+//! The steps: particles with hardly any neighbours are left out ([`Skin::n_strays`]); splashsurf finds the surface of a
+//! smoothed density by marching cubes; what it gives is put in one order, so that the same particles give the same
+//! bits, whatever the number of threads; vertices are moved to the middle of their neighbours, more where there are
+//! many particles and less where there are few, so that faces get even and thin parts stay (the weights of splashsurf's
+//! own program); all vertices move along their normals by one distance that gives back the volume. Velocities of the
+//! particles are interpolated to the vertices.
+//!
+//! Work runs in the rayon pool that the caller has installed. Memory and time grow with the particles, not with the
+//! room that they are spread over.
+
+mod carry;
+mod level_set;
+mod mesh;
+mod smoothing;
+mod strays;
+
+use phyxel::math::{Real, Vec3};
+use phyxel::neighbors::Grid;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Particles in a component below which they are strays.
+pub const FEWEST_PARTICLES: usize = 5;
+
+/// Support of the density's kernel. [particle radii]
+const SUPPORT: Real = 4.0;
+
+/// Particles this far apart belong together: a little less than where the density between two of them breaks.
+/// [particle radii]
+const REACH: Real = 3.5;
+
+/// The largest particle may be this much larger than the radius that the density is made with: beyond, it gets holes.
+const COARSEST: Real = 1.25;
+
+/// Cells along each axis up to which positions are exact to 1/256 of a cell.
+const MOST_CELLS: Real = 65536.0;
+
+/// Values that [`SkinParams::cell`] may have.
+pub const CELLS: Range<Real> = 0.2..2.0;
+
+/// The particles of one body at one moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Matter<'a> {
+    /// World positions. [m]
+    pub positions: &'a [[f32; 3]],
+    /// Half the local spacing, one each. [m]
+    pub radii: &'a [f32],
+    /// Velocities, one each, or none. [m/s]
+    pub velocities: &'a [[f32; 3]],
+    /// The volume of all particles, strays too, if it is known: the skin gets as much of it as there are particles
+    /// inside. Without it the skin has the volume of the density's surface, which is right within some percent where
+    /// the spacing is as at rest. [m³]
+    pub volume: Option<Real>,
+}
+
+impl<'a> Matter<'a> {
+    /// Particles without velocities, of a volume that is not known.
+    pub fn new(positions: &'a [[f32; 3]], radii: &'a [f32]) -> Self {
+        Self { positions, radii, velocities: &[], volume: None }
+    }
+}
+
+/// How a skin is made. The defaults suit particles at about the spacing that they started with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SkinParams {
+    /// Half the spacing that the density is made for. The support of its kernel is four times as large. By default
+    /// the median of the particles' own, or more where the coarsest or the volume need it. [m]
+    pub radius: Option<Real>,
+    /// Passes of smoothing.
+    pub smoothing: usize,
+    /// Edge of a marching cube: triangles are about this large. [radii]
+    pub cell: Real,
+    /// The density at the surface, in parts of the one inside.
+    pub iso: Real,
+}
+
+impl Default for SkinParams {
+    fn default() -> Self {
+        Self { radius: None, smoothing: 25, cell: 0.75, iso: 0.6 }
+    }
+}
+
+/// A closed surface of triangles: every edge has two triangles, seen from outside their corners go counter-clockwise.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Skin {
+    /// [m]
+    pub vertices: Vec<[f32; 3]>,
+    /// Of length 1, outward, one per vertex.
+    pub normals: Vec<[f32; 3]>,
+    /// One per vertex, or none where the particles had none. [m/s]
+    pub velocities: Vec<[f32; 3]>,
+    /// Indices of vertices.
+    pub triangles: Vec<[u32; 3]>,
+    /// Inside. [m³]
+    pub volume: Real,
+    /// What the volume should be: that of the particles inside, or of the density's surface. [m³]
+    pub wanted_volume: Real,
+    /// The radius that was used. [m]
+    pub radius: Real,
+    /// Particles left out because fewer than [`FEWEST_PARTICLES`] hang together.
+    pub n_strays: usize,
+    /// How far the vertices were moved along their normals to give back the volume. [m]
+    pub offset: Real,
+}
+
+/// Why there is no skin.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SkinError {
+    /// Columns of different length.
+    #[error("there are {positions} positions, but {values} {what}; give one for each particle")]
+    Lengths {
+        /// Of the positions.
+        positions: usize,
+        /// Of the other column.
+        values: usize,
+        /// The other column.
+        what: &'static str,
+    },
+    /// A parameter that makes no sense.
+    #[error("{name} is {value}; it must be {allowed}")]
+    Parameter {
+        /// Which one.
+        name: &'static str,
+        /// As given.
+        value: Real,
+        /// What it may be.
+        allowed: &'static str,
+    },
+    /// Infinite or not a number.
+    #[error(
+        "the position or velocity of particle {0} is not finite; the simulation has failed before this frame"
+    )]
+    NotFinite(usize),
+    /// Nothing to put a skin on.
+    #[error(
+        "only {connected} of {n} particles hang together with at least {FEWEST_PARTICLES}; a skin needs more particles, or a \
+         larger radius if they have been drawn apart (it is {radius} m)"
+    )]
+    TooFewParticles {
+        /// Particles given.
+        n: usize,
+        /// Particles that are not strays.
+        connected: usize,
+        /// Radius used. [m]
+        radius: Real,
+    },
+    /// The density has too many cells in one direction.
+    #[error(
+        "the particles are spread over {n_cells:.0} cells in one direction, more than a skin can have ({MOST_CELLS}); make \
+         cells or radius larger"
+    )]
+    TooFar {
+        /// Along the longest side.
+        n_cells: Real,
+    },
+    /// The reconstruction failed.
+    #[error("no surface was found: {0}; try another radius or cell size")]
+    Reconstruction(String),
+}
+
+/// Puts a skin around particles.
+///
+/// # Errors
+/// Parameters out of range, columns of different length, positions that are not finite, too few particles that hang
+/// together, particles farther apart than cells can be counted.
+pub fn skin(matter: &Matter<'_>, params: &SkinParams) -> Result<Skin, SkinError> {
+    check(matter, params)?;
+    let n = matter.positions.len();
+    let radius = params.radius.unwrap_or_else(|| default_radius(matter));
+    if n == 0 {
+        return Err(SkinError::TooFewParticles { n, connected: 0, radius });
+    }
+    let cell = params.cell * radius;
+
+    let all: Vec<Vec3> = matter.positions.par_iter().map(|&p| wide(p)).collect();
+    let is_stray = strays::find(&all, REACH * radius, FEWEST_PARTICLES);
+    let n_strays = is_stray.iter().filter(|&&stray| stray).count();
+    if n_strays == n {
+        return Err(SkinError::TooFewParticles { n, connected: 0, radius });
+    }
+    let positions: Vec<Vec3> = (0..n).filter(|&i| !is_stray[i]).map(|i| all[i]).collect();
+
+    let (support, spacing) = (SUPPORT * radius, 2.0 * radius);
+    let mut mesh =
+        level_set::reconstruct(&positions, level_set::Field { radius, support, cell, iso: params.iso })?;
+    mesh.drop_bubbles(spacing.powi(3));
+    if mesh.triangles.is_empty() {
+        return Err(SkinError::TooFewParticles { n, connected: n - n_strays, radius });
+    }
+    let grid = Grid::new(&positions, 0.5 * support);
+    let found = mesh.volume();
+    let weights = smoothing::weights(&mesh.vertices, &positions, &grid, support);
+    smoothing::smooth(&mut mesh, &weights, params.smoothing);
+    let volume = matter.volume.map_or(found, |volume| volume * positions.len() as Real / n as Real);
+    let offset = mesh.fit_volume(volume, radius);
+
+    let velocities: Vec<[f32; 3]> =
+        (0..n).filter(|&i| !is_stray[i]).filter_map(|i| matter.velocities.get(i)).copied().collect();
+    Ok(Skin {
+        velocities: carry::interpolate(&mesh.vertices, &positions, &velocities, &grid, support),
+        normals: mesh.normals().into_iter().map(narrow).collect(),
+        volume: mesh.volume(),
+        wanted_volume: volume,
+        vertices: mesh.vertices.into_iter().map(narrow).collect(),
+        triangles: mesh.triangles,
+        radius,
+        n_strays,
+        offset,
+    })
+}
+
+/// The median, or so much that the coarsest particles are at most [`COARSEST`] times as large (the 98th percentile
+/// stands for these: single ones do not count), or what the volume says: merged particles stand for more than their
+/// radius tells. [m]
+fn default_radius(matter: &Matter<'_>) -> Real {
+    let mut sorted = matter.radii.to_vec();
+    sorted.sort_unstable_by(f32::total_cmp);
+    let at = |share: usize| sorted.get(sorted.len() * share / 100).map_or(0.0, |&r| Real::from(r));
+    let by_volume = matter.volume.map_or(0.0, |volume| 0.5 * (volume / sorted.len().max(1) as Real).cbrt());
+    at(50).max(at(98) / COARSEST).max(by_volume)
+}
+
+fn check(matter: &Matter<'_>, params: &SkinParams) -> Result<(), SkinError> {
+    let positions = matter.positions.len();
+    let lengths = |what, values| {
+        if values == positions { Ok(()) } else { Err(SkinError::Lengths { positions, values, what }) }
+    };
+    lengths("radii", matter.radii.len())?;
+    if !matter.velocities.is_empty() {
+        lengths("velocities", matter.velocities.len())?;
+    }
+    let require = |holds: bool, name, value, allowed| {
+        if holds { Ok(()) } else { Err(SkinError::Parameter { name, value, allowed }) }
+    };
+    let positive = |value: Real| value > 0.0 && value.is_finite();
+    for &r in matter.radii {
+        require(positive(r.into()), "a particle's radius", r.into(), "greater than 0")?;
+    }
+    for (name, value) in [("radius", params.radius), ("volume", matter.volume)] {
+        require(value.is_none_or(positive), name, value.unwrap_or_default(), "greater than 0")?;
+    }
+    require(CELLS.contains(&params.cell), "cell", params.cell, "from 0.2 to 2 radii")?;
+    require((0.2..0.95).contains(&params.iso), "iso", params.iso, "from 0.2 to 0.95")?;
+    let is_finite = |row: &[f32; 3]| row.iter().all(|x| x.is_finite());
+    let bad = |rows: &[[f32; 3]]| rows.iter().position(|row| !is_finite(row));
+    bad(matter.positions).or_else(|| bad(matter.velocities)).map_or(Ok(()), |i| Err(SkinError::NotFinite(i)))
+}
+
+fn wide(p: [f32; 3]) -> Vec3 {
+    Vec3::from_array(p.map(Real::from))
+}
+
+fn narrow(p: Vec3) -> [f32; 3] {
+    p.to_array().map(|x| x as f32)
+}

@@ -1,0 +1,107 @@
+//! A closed triangle mesh: what it measures, and moving its vertices.
+
+use crate::strays::Components;
+use phyxel::math::{Real, Vec3, sum_over};
+use rayon::prelude::*;
+
+/// Triangles over shared vertices.
+#[derive(Clone, Debug)]
+pub(crate) struct Mesh {
+    /// [m]
+    pub(crate) vertices: Vec<Vec3>,
+    /// Counter-clockwise from outside.
+    pub(crate) triangles: Vec<[u32; 3]>,
+}
+
+/// The volume is fitted to this part of it, or the vertices have moved as far as they may.
+const VOLUME_ERROR: Real = 1e-3;
+/// Newton's method, which needs two or three.
+const MOST_STEPS: usize = 8;
+
+impl Mesh {
+    fn corners(&self, triangle: [u32; 3]) -> [Vec3; 3] {
+        triangle.map(|v| self.vertices[v as usize])
+    }
+
+    /// V = Σ a·(b × c) / 6, about the first vertex, so that far from the origin no digits are lost. [m³]
+    pub(crate) fn volume(&self) -> Real {
+        let about = self.vertices.first().copied().unwrap_or_default();
+        sum_over(self.triangles.len(), |t| {
+            let [a, b, c] = self.corners(self.triangles[t]).map(|x| x - about);
+            a.dot(b.cross(c)) / 6.0
+        })
+    }
+
+    /// The vector areas of a vertex's triangles, a third each: the gradient of the volume by the vertex. [m²]
+    fn vertex_areas(&self) -> Vec<Vec3> {
+        let mut areas = vec![Vec3::ZERO; self.vertices.len()];
+        for &triangle in &self.triangles {
+            let [a, b, c] = self.corners(triangle);
+            let third = (b - a).cross(c - a) / 6.0;
+            for v in triangle {
+                areas[v as usize] += third;
+            }
+        }
+        areas
+    }
+
+    /// Normals of length 1, weighted by the areas of triangles.
+    pub(crate) fn normals(&self) -> Vec<Vec3> {
+        self.vertex_areas().into_iter().map(|area| area.try_normalize().unwrap_or(Vec3::Y)).collect()
+    }
+
+    /// Moves all vertices along their normals by one distance, at most `farthest`, such that the volume becomes `volume`.
+    /// Gives the distance. [m]
+    pub(crate) fn fit_volume(&mut self, volume: Real, farthest: Real) -> Real {
+        let mut moved: Real = 0.0;
+        for _ in 0..MOST_STEPS {
+            let missing = volume - self.volume();
+            if missing.abs() <= VOLUME_ERROR * volume {
+                break;
+            }
+            let areas = self.vertex_areas();
+            let area = sum_over(areas.len(), |v| areas[v].length());
+            let step = (moved + missing / area).clamp(-farthest, farthest) - moved;
+            if step == 0.0 {
+                break;
+            }
+            self.vertices
+                .par_iter_mut()
+                .zip(&areas)
+                .for_each(|(x, area)| *x += step * area.normalize_or_zero());
+            moved += step;
+        }
+        moved
+    }
+
+    /// Removes components that enclose less than `smallest`: bubbles in the matter where particles happen to be loose.
+    pub(crate) fn drop_bubbles(&mut self, smallest: Real) {
+        let mut components = Components::new(self.vertices.len());
+        for &[a, b, c] in &self.triangles {
+            components.join(a, b);
+            components.join(b, c);
+        }
+        let roots: Vec<u32> = (0..self.vertices.len() as u32).map(|v| components.root(v)).collect();
+        let mut volumes = vec![0.0; self.vertices.len()];
+        for &triangle in &self.triangles {
+            let root = roots[triangle[0] as usize] as usize;
+            let [a, b, c] = self.corners(triangle).map(|x| x - self.vertices[root]);
+            volumes[root] += a.dot(b.cross(c)) / 6.0;
+        }
+        let stays = |v: u32| volumes[roots[v as usize] as usize].abs() >= smallest;
+        if roots.iter().all(|&root| stays(root)) {
+            return;
+        }
+        let mut place = vec![0u32; self.vertices.len()];
+        let mut kept = Vec::with_capacity(self.vertices.len());
+        for v in (0..self.vertices.len() as u32).filter(|&v| stays(v)) {
+            place[v as usize] = kept.len() as u32;
+            kept.push(self.vertices[v as usize]);
+        }
+        self.triangles.retain(|triangle| stays(triangle[0]));
+        for corner in self.triangles.iter_mut().flatten() {
+            *corner = place[*corner as usize];
+        }
+        self.vertices = kept;
+    }
+}

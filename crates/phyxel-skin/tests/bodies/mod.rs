@@ -1,0 +1,158 @@
+//! Bodies to put a skin on, and what a skin must be.
+
+use phyxel::geometry::{Fill, PlacedShape, Sampling, Shape, Spacing, fill};
+use phyxel::math::{Random, Real, Vec3, vec3};
+use phyxel_skin::{Matter, Skin};
+use std::collections::HashMap;
+
+/// Particles of one body.
+pub(crate) struct Particles {
+    /// [m]
+    pub(crate) positions: Vec<[f32; 3]>,
+    /// Half the spacing. [m]
+    pub(crate) radii: Vec<f32>,
+    /// Together. [m³]
+    pub(crate) volume: Real,
+}
+
+impl Particles {
+    /// A shape filled with particles.
+    pub(crate) fn of(shape: Shape, spacing: Spacing, sampling: Sampling) -> Self {
+        let filled = fill(&PlacedShape::from(shape), &Fill { sampling, ..Fill::new(spacing) }).unwrap();
+        Self {
+            positions: filled.positions.iter().map(|x| x.to_array().map(|x| x as f32)).collect(),
+            radii: filled.spacing.iter().map(|&s| 0.5 * s as f32).collect(),
+            volume: filled.volumes.iter().sum(),
+        }
+    }
+
+    /// A box of n³ cells of size `spacing`, uniform.
+    pub(crate) fn cube(n: usize, sampling: Sampling) -> Self {
+        Self::of(Shape::Box { size: Vec3::splat(0.1 * n as Real) }, Spacing::Uniform(0.1), sampling)
+    }
+
+    /// Moved by a map of space with the determinant `det`.
+    pub(crate) fn mapped(mut self, det: Real, map: impl Fn(Vec3) -> Vec3) -> Self {
+        for x in &mut self.positions {
+            *x = map(Vec3::from_array(x.map(Real::from))).to_array().map(|x| x as f32);
+        }
+        self.volume *= det;
+        self
+    }
+
+    /// Each one shaken by up to `far` along each axis. [m]
+    pub(crate) fn shaken(self, far: Real) -> Self {
+        let random = std::cell::RefCell::new(Random::new(7));
+        self.mapped(1.0, |x| x + 2.0 * far * (random.borrow_mut().in_cube()))
+    }
+
+    /// For the skin.
+    pub(crate) fn matter(&self) -> Matter<'_> {
+        Matter { volume: Some(self.volume), ..Matter::new(&self.positions, &self.radii) }
+    }
+}
+
+/// The bodies that skins are measured on, by name.
+pub(crate) fn catalogue() -> Vec<(&'static str, Particles)> {
+    let sphere = |sampling| Particles::of(Shape::Sphere { radius: 1.0 }, Spacing::Uniform(0.1), sampling);
+    let graded = |from, to| {
+        let spacing = Spacing::Along { axis: Vec3::X, from, to };
+        Particles::of(Shape::Box { size: vec3(3.0, 1.5, 1.5) }, spacing, Sampling::Relaxed)
+    };
+    let flattened = |sampling, s: Real| {
+        Particles::cube(20, sampling).mapped(1.0, |x| vec3(s * x.x, x.y / (s * s), s * x.z))
+    };
+    vec![
+        ("cube 10³, lattice", Particles::cube(10, Sampling::Lattice)),
+        ("cube 20³, lattice", Particles::cube(20, Sampling::Lattice)),
+        ("cube 20³, jittered", Particles::cube(20, Sampling::Jittered)),
+        ("cube 20³, relaxed", Particles::cube(20, Sampling::Relaxed)),
+        ("cube 20³, shaken 0.4", Particles::cube(20, Sampling::Lattice).shaken(0.04)),
+        ("sphere, lattice", sphere(Sampling::Lattice)),
+        ("sphere, relaxed", sphere(Sampling::Relaxed)),
+        ("graded 1:1.5", graded(0.08, 0.12)),
+        ("graded 1:2", graded(0.06, 0.12)),
+        ("graded 1:3", graded(0.05, 0.15)),
+        ("cube flattened to 0.69", flattened(Sampling::Lattice, 1.2)),
+        ("cube flattened to 0.44", flattened(Sampling::Jittered, 1.5)),
+        ("cube flattened to 0.44, relaxed", flattened(Sampling::Relaxed, 1.5)),
+        (
+            "bar pulled to 1.5",
+            Particles::cube(20, Sampling::Relaxed).mapped(1.0, |x| {
+                let s: Real = 1.5;
+                vec3(s * x.x, x.y / s.sqrt(), x.z / s.sqrt())
+            }),
+        ),
+        ("cube squeezed by 10 %", Particles::cube(20, Sampling::Relaxed).mapped(0.9, |x| 0.9f64.cbrt() * x)),
+        (
+            "wedge, 1 at one end and 2 at the other",
+            Particles::cube(20, Sampling::Relaxed).mapped(1.0, |x| {
+                // stretched along y by a factor that varies with x, thinned along z
+                let s = 1.0 + 0.3 * x.x;
+                vec3(x.x, x.y * s, x.z / s)
+            }),
+        ),
+        (
+            "sheet of 3 layers",
+            Particles::of(Shape::Box { size: vec3(4.0, 0.3, 4.0) }, Spacing::Uniform(0.1), Sampling::Lattice),
+        ),
+        (
+            "torus",
+            Particles::of(
+                Shape::Torus { radius: 1.0, tube_radius: 0.3 },
+                Spacing::Uniform(0.08),
+                Sampling::Relaxed,
+            ),
+        ),
+    ]
+}
+
+/// What is wrong with a mesh.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Defects {
+    /// Directed edges without the opposite one.
+    pub(crate) open: usize,
+    /// Directed edges that come more than once.
+    pub(crate) crowded: usize,
+    /// Vertices whose triangles make more than one fan, or none.
+    pub(crate) pinched: usize,
+    /// Triangles that have a vertex twice.
+    pub(crate) folded: usize,
+}
+
+/// Looks for defects with maps of edges.
+pub(crate) fn defects(skin: &Skin) -> Defects {
+    let mut edges: HashMap<(u32, u32), usize> = HashMap::new();
+    let mut next: Vec<HashMap<u32, u32>> = vec![HashMap::new(); skin.vertices.len()];
+    let mut found = Defects::default();
+    for &[a, b, c] in &skin.triangles {
+        found.folded += usize::from(a == b || b == c || c == a);
+        for [at, to, from] in [[a, b, c], [b, c, a], [c, a, b]] {
+            *edges.entry((at, to)).or_default() += 1;
+            next[at as usize].insert(to, from);
+        }
+    }
+    found.open = edges.keys().filter(|(a, b)| !edges.contains_key(&(*b, *a))).count();
+    found.crowded = edges.values().filter(|&&n| n > 1).count();
+    for fan in &next {
+        let Some(&first) = fan.keys().next() else {
+            found.pinched += 1;
+            continue;
+        };
+        let (mut at, mut n) = (first, 0);
+        while let Some(&to) = fan.get(&at) {
+            (at, n) = (to, n + 1);
+            if at == first || n > fan.len() {
+                break;
+            }
+        }
+        found.pinched += usize::from(at != first || n != fan.len());
+    }
+    found
+}
+
+/// By tetrahedra about the origin. [m³]
+pub(crate) fn volume(skin: &Skin) -> Real {
+    let at = |v: u32| Vec3::from_array(skin.vertices[v as usize].map(Real::from));
+    skin.triangles.iter().map(|t| at(t[0]).dot(at(t[1]).cross(at(t[2]))) / 6.0).sum()
+}
