@@ -116,7 +116,8 @@ impl Simulation {
 
     /// When the next frame is to begin, if one is.
     fn next_frame(&self) -> Option<Instant> {
-        let due = if self.n_steps_due > 0 { Some(Instant::now()) } else { self.is_running.then_some(self.due) };
+        let due =
+            if self.n_steps_due > 0 { Some(Instant::now()) } else { self.is_running.then_some(self.due) };
         due.filter(|_| self.error.is_none())
     }
 
