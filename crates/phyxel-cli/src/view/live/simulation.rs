@@ -223,6 +223,11 @@ impl Simulation {
     /// Computes a frame.
     fn advance(&mut self, hub: &Hub) {
         self.n_steps_due = self.n_steps_due.saturating_sub(1);
+        let begin = Instant::now();
+        if begin > self.due + METER_TIME {
+            // it stood still: nobody watched, or it was paused
+            (self.due, self.meter) = (begin, Meter::new());
+        }
         let next = self.frame + 1;
         let end = next as f64 / self.frame_rate;
         // a mistake in the engine must not take the server with it
