@@ -10,55 +10,20 @@ if anything differs. Without bpy the rows of Blender are left out, with a note.
 """
 
 import argparse
-import json
 import pathlib
-import subprocess
 import sys
-import tempfile
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from checking import BLENDER_TOLERANCE, FIRST_FRAME, ROOT, Frame, NoBlender
+from checking import answer, ask_blender, box_of, export, near, parser, report, run, y_up_to_z_up
+
 SCENES = [
     ("bodies", ROOT / "scenes/tutorials/04_slopes.toml", ["--frames", "12"]),
     ("splits", ROOT / "scenes/papers/jones-2014/fig5.toml", ["--frames", "8", "--set", "bodies.bar.spacing=0.1"]),
 ]
 TARGETS = {"usd": "{}.usda", "vtp": "{}_vtp", "ply": "{}_ply", "obj": "{}_obj", "npz": "{}.npz"}
-FIRST_FRAME = 1
-"""Exports begin here, so that numbers of frames and places in files differ."""
 QUANTITIES = ["particles", "box", "ids", "velocities", "times"]
-BLENDER_TOLERANCE = 1e-5
-"""Blender turns y up into z up by a matrix of floats: metres of rounding in a scene of metres."""
-
-
-class Frame:
-    """A frame of a result, read by the PLY specification alone."""
-
-    def __init__(self, path):
-        data = path.read_bytes()
-        head, _, rows = data.partition(b"end_header\n")
-        kinds = {"float": "<f4", "int": "<i4"}
-        fields, count, self.time = [], 0, None
-        for line in head.decode().splitlines():
-            words = line.split()
-            if words[0] == "property":
-                fields.append((words[2], kinds[words[1]]))
-            elif words[:2] == ["element", "vertex"]:
-                count = int(words[2])
-            elif words[:2] == ["comment", "time"]:
-                self.time = float(words[2])
-        table = np.frombuffer(rows, dtype=np.dtype(fields), count=count)
-        self.body = table["body"]
-        self.values = {
-            "positions": np.stack([table[axis] for axis in "xyz"], axis=1),
-            "velocities": np.stack([table["v" + axis] for axis in "xyz"], axis=1),
-            "ids": table["id"],
-        }
-
-    def by_body(self):
-        """The same, body after body, each in order of id."""
-        order = np.argsort(self.body, kind="stable")
-        return {name: values[order] for name, values in self.values.items()}
 
 
 def compare(frames, found, turn=lambda vectors: vectors, tolerance=0.0):
@@ -70,13 +35,12 @@ def compare(frames, found, turn=lambda vectors: vectors, tolerance=0.0):
         # readers of text may keep more digits than were written
         there = there | {"positions": np.asarray(there["positions"], np.float32).reshape(-1, 3)}
         positions = turn(here["positions"])
-        near = lambda a, b: np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=0.0, atol=tolerance)
-        box = lambda points: [np.min(points, axis=0), np.max(points, axis=0)]
+        is_near = lambda a, b: near(a, b, tolerance)
         same = {
             "particles": len(there["positions"]) == len(positions),
-            "box": near(box(there["positions"]), box(positions)) and near(there["positions"], positions),
+            "box": is_near(box_of(there["positions"]), box_of(positions)) and is_near(there["positions"], positions),
             "ids": "ids" not in there or np.array_equal(there["ids"], here["ids"]),
-            "velocities": "velocities" not in there or near(there["velocities"], turn(here["velocities"])),
+            "velocities": "velocities" not in there or is_near(there["velocities"], turn(here["velocities"])),
             "times": "time" not in there or abs(there["time"] - frame.time) < 1e-12,
         }
         for quantity, is_same in same.items():
@@ -171,8 +135,7 @@ READERS = [
 
 
 def inside_blender(kind, path, numbers):
-    """Imports a file in Blender and prints what is there as JSON. Runs in a process of its own: Blender and usd-core each have a
-    USD, and one process bears only one."""
+    """Imports a file in Blender and prints what is there."""
     import bpy
 
     bpy.ops.wm.read_factory_settings(use_empty=True)
@@ -222,47 +185,29 @@ def inside_blender(kind, path, numbers):
             else:
                 del frame[key]
         found.append(frame)
-    print("FOUND " + json.dumps({"version": bpy.app.version_string, "frames": found}))
-
-
-def ask_blender(kind, path, numbers):
-    """What Blender finds in an export, and its version; None where there is no bpy."""
-    numbers = ",".join(map(str, numbers))
-    command = [sys.executable, __file__, "--inside-blender", kind, str(path), numbers]
-    ended = subprocess.run(command, capture_output=True, text=True)
-    lines = [line for line in ended.stdout.splitlines() if line.startswith("FOUND ")]
-    if not lines and "No module named 'bpy'" in ended.stderr:
-        return None
-    if not lines:
-        raise RuntimeError(ended.stderr)
-    return json.loads(lines[0].removeprefix("FOUND "))
-
-
-def y_up_to_z_up(vectors):
-    return np.stack([vectors[:, 0], -vectors[:, 2], vectors[:, 1]], axis=1)
+    answer({"version": bpy.app.version_string, "frames": found})
 
 
 def check_scene(program, folder, scene, path, options):
     """Rows of the table for one scene."""
     result = folder / scene
-    subprocess.run([program, "run", path, "-o", result, "-q", *options], check=True)
+    run(program, path, result, *options)
     files = sorted((result / "frames").glob("particles_*.ply"))
     numbers = range(FIRST_FRAME, len(files))
     frames = [Frame(files[number]) for number in numbers]
     counts = {len(frame.body) for frame in frames}
     print(f"{scene}: {len(frames)} frames, {min(counts)} to {max(counts)} particles, {path.relative_to(ROOT)}")
     for key, name in TARGETS.items():
-        target = folder / name.format(scene)
-        arguments = ["--format", key, "-o", target, "--frames", f"{FIRST_FRAME}..", "-q"]
-        subprocess.run([program, "export", result, *arguments], check=True)
+        export(program, result, key, folder / name.format(scene))
     for key, reader, read in READERS:
         target = folder / TARGETS[key].format(scene)
         yield [scene, key, reader, *compare(frames, list(read(target, numbers))).values()]
     for key in ("usd", "ply", "obj"):
         target = folder / TARGETS[key].format(scene)
         some = [numbers[0], numbers[len(numbers) // 2], numbers[-1]]
-        found = ask_blender(key, target, some)
-        if found is None:
+        try:
+            found = ask_blender(__file__, "--inside-blender", key, target, ",".join(map(str, some)))
+        except NoBlender:
             print("bpy is not installed: Blender is left out")
             return
         chosen = [frames[number - FIRST_FRAME] for number in some]
@@ -275,24 +220,19 @@ def turn_of(key):
     return (lambda vectors: vectors) if key == "ply" else y_up_to_z_up
 
 
+def check_all(program, folder):
+    for scene, path, options in SCENES:
+        yield from check_scene(program, folder, scene, path, options)
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--phyxel", default=ROOT / "target/release/phyxel", help="the built program")
-    parser.add_argument("--keep", type=pathlib.Path, help="an empty folder for results and exports, to look at them")
-    parser.add_argument("--inside-blender", nargs=3, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("--inside-blender", nargs=3, help=argparse.SUPPRESS)
+    arguments = options.parse_args()
     if arguments.inside_blender:
         kind, path, numbers = arguments.inside_blender
         return inside_blender(kind, path, [int(number) for number in numbers.split(",")])
-    rows = [["scene", "format", "read by", *QUANTITIES]]
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = arguments.keep or pathlib.Path(temporary)
-        for scene, path, options in SCENES:
-            rows.extend(check_scene(str(arguments.phyxel), folder, scene, path, options))
-    widths = [max(len(str(row[column])) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        print("  ".join(str(cell).ljust(width) for cell, width in zip(row, widths)).rstrip())
-    return 1 if any("DIFFERS" in row for row in rows) else 0
+    return report(arguments, ["scene", "format", "read by", *QUANTITIES], check_all)
 
 
 if __name__ == "__main__":

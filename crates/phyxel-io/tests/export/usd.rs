@@ -74,7 +74,9 @@ fn tokens(text: &str) -> Vec<String> {
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
         let mut token = letter.to_string();
-        if letter == '"' {
+        if letter == '<' {
+            token.extend(letters.by_ref().take_while(|&next| next != '>'));
+        } else if letter == '"' {
             while let Some(next) = letters.next() {
                 match next {
                     '\\' => token.push(letters.next().unwrap()),
@@ -123,6 +125,7 @@ impl Parser {
             "[" => "]",
             "(" => ")",
             "{" => return self.entries(),
+            path if path.starts_with('<') => return Value::Text(path[1..].to_owned()),
             text if text.starts_with('"') => return Value::Text(text[1..].to_owned()),
             number => return Value::Number(number.parse().unwrap_or_else(|_| panic!("no number: {number}"))),
         };
@@ -164,6 +167,7 @@ impl Parser {
         let mut metadata = BTreeMap::new();
         if self.take("(") {
             while !self.take(")") {
+                self.take("prepend");
                 let name = self.next();
                 self.expect("=");
                 metadata.insert(name, self.value());
@@ -304,7 +308,11 @@ fn exported_surfaces(geometry: Geometry) -> Prim {
 fn surfaces_are_meshes_with_all_that_they_have() {
     let root = exported_surfaces(Geometry::Seen);
     let kinds: Vec<(&str, &str)> = root.children.iter().map(|p| (p.kind.as_str(), p.name.as_str())).collect();
-    assert_eq!(kinds, [("Mesh", "left_arm_surface"), ("Points", "_ball_____S_hne_")]);
+    let expected = [("Mesh", "left_arm_surface"), ("Points", "_ball_____S_hne_"), ("Scope", "materials")];
+    assert_eq!(kinds, expected);
+    let materials: Vec<(&str, &str)> =
+        root.children[2].children.iter().map(|p| (p.kind.as_str(), p.name.as_str())).collect();
+    assert_eq!(materials, [("Material", "left_arm_wing_tip"), ("Material", "left_arm_front")]);
     let mesh = &root.children[0];
     assert_eq!(mesh.attributes["subdivisionScheme"].1.text(), "none");
     for (number, surface) in surfaces().iter().enumerate() {
@@ -335,7 +343,8 @@ fn surfaces_are_meshes_with_all_that_they_have() {
 #[test]
 fn what_is_exported_of_bodies_is_chosen() {
     let kinds = |geometry| -> Vec<String> {
-        exported_surfaces(geometry).children.iter().map(|prim| prim.kind.clone()).collect()
+        let root = exported_surfaces(geometry);
+        root.children.iter().map(|prim| prim.kind.clone()).filter(|kind| kind != "Scope").collect()
     };
     assert_eq!(kinds(Geometry::Particles), ["Points", "Points"]);
     assert_eq!(kinds(Geometry::Surfaces), ["Mesh"]);

@@ -13,6 +13,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 
 const ROOT: &str = "phyxel";
+/// Where the materials of groups are.
+const MATERIALS: &str = "materials";
 
 pub(super) fn write(take: &Take<'_>, outlet: &mut Outlet<'_>) -> Result<(), ExportError> {
     let mut prims: Vec<Prim> = Vec::new();
@@ -106,6 +108,8 @@ fn assemble(take: &Take<'_>, prims: &[Prim], spool: &mut Spool, file: &mut File)
         rate = info.frame_rate,
     )?;
     let mut names = Names::default();
+    names.identifier(MATERIALS);
+    let mut materials = Names::default();
     let mut tracks = std::mem::take(&mut spool.tracks).into_iter();
     for prim in prims {
         let body = &info.bodies[prim.body];
@@ -118,23 +122,33 @@ fn assemble(take: &Take<'_>, prims: &[Prim], spool: &mut Spool, file: &mut File)
             quoted(&body.material),
             quoted(&body.method)
         )?;
+        let mut groups = Names::default();
         prim.constants.iter().try_for_each(|line| writeln!(out, "        {line}"))?;
         for attribute in &prim.attributes {
             let track = tracks.next().unwrap_or_default();
             write_attribute(attribute, &track, take, spool, &mut out)?;
         }
-        let mut groups = Names::default();
-        for (name, faces) in &prim.groups {
+        for (group, faces) in &prim.groups {
             let faces: Vec<String> = faces.iter().map(u32::to_string).collect();
+            let material = materials.identifier(&format!("{}_{group}", body.name));
             write!(
                 out,
-                "        def GeomSubset \"{}\" (\n            customData = {{ string name = {} }}\n        )\n        {{\n            \
+                "        def GeomSubset \"{}\" (\n            prepend apiSchemas = [\"MaterialBindingAPI\"]\n            \
+                 customData = {{ string name = {} }}\n        )\n        {{\n            \
                  uniform token elementType = \"face\"\n            uniform token familyName = \"materialBind\"\n            \
-                 int[] indices = [{}]\n        }}\n",
-                groups.identifier(name),
-                quoted(name),
+                 int[] indices = [{}]\n            rel material:binding = </{ROOT}/{MATERIALS}/{material}>\n        }}\n",
+                groups.identifier(group),
+                quoted(group),
                 faces.join(", ")
             )?;
+        }
+        writeln!(out, "    }}")?;
+    }
+    if !materials.taken.is_empty() {
+        // empty ones: programs make a material slot of each, for the user to fill
+        writeln!(out, "    def Scope \"{MATERIALS}\"\n    {{")?;
+        for name in &materials.taken {
+            writeln!(out, "        def Material \"{name}\"\n        {{\n        }}")?;
         }
         writeln!(out, "    }}")?;
     }

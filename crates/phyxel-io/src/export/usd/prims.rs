@@ -132,17 +132,13 @@ impl Prim {
             faces.filter(|(_, g)| **g as usize == group).map(|(face, _)| face as u32).collect()
         };
         let groups = first.group_names.iter().enumerate().map(|(k, name)| (name.clone(), faces_of(k)));
-        Self {
-            kind: "Mesh",
-            body,
-            name: format!("{name}_surface"),
-            constants: vec![
-                "uniform token orientation = \"rightHanded\"",
-                "uniform token subdivisionScheme = \"none\"",
-            ],
-            attributes,
-            groups: groups.collect(),
+        let groups: Vec<(String, Vec<u32>)> = groups.collect();
+        let mut constants =
+            vec!["uniform token orientation = \"rightHanded\"", "uniform token subdivisionScheme = \"none\""];
+        if !groups.is_empty() {
+            constants.push("uniform token subsetFamily:materialBind:familyType = \"partition\"");
         }
+        Self { kind: "Mesh", body, name: format!("{name}_surface"), constants, attributes, groups }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::methods::MethodError;
 use crate::particles::Particles;
 
 impl Reference {
-    /// Stresses, forces and the stable step follow from the rest shape, which stays.
+    /// The rest shape stays; stresses, forces and the stable step follow.
     pub(super) fn change(
         &mut self,
         particles: &Particles,
@@ -22,9 +22,12 @@ impl Reference {
             self.viscosity.set(viscosity, bodies, body);
         }
         if let (Some(modulus), Some(ratio)) = (change.youngs_modulus, change.poisson_ratio) {
-            self.lame.set(Lame::from_moduli(modulus, ratio), bodies, body);
+            let lame = Lame::from_moduli(modulus, ratio);
+            self.lame.set(lame, bodies, body);
             self.youngs_modulus.set(modulus, bodies, body);
-            self.prepare(particles);
+            self.stiffness.set(body, lame);
+            self.find_rest_particles(particles);
+            self.forces_at(&particles.position);
         }
         Ok(())
     }

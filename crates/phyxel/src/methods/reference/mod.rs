@@ -18,6 +18,7 @@ mod tests;
 
 pub use params::{Params, Support, VolumeRule};
 
+use super::stiffness::Stiffness;
 use super::{
     Change, ColumnInfo, Energies, Method, MethodError, StepContext, StepError, StepReport, TimeStepLimit,
     explicit,
@@ -52,6 +53,7 @@ pub struct Reference {
     lame: LameParameter,
     youngs_modulus: Parameter,
     viscosity: Parameter,
+    stiffness: Stiffness,
     // derived from the rest shape
     rest: RestShape,
     // of the present shape: always those of the particles' positions, since a step ends with them
@@ -73,7 +75,7 @@ struct RestShape {
     particles: Vec<RestParticle>,
     /// Particles whose neighbours span no space: they get no elastic force.
     degenerate: Vec<u32>,
-    /// Highest frequency of the undeformed bodies [rad/s], and the particle that shakes most in it.
+    /// Highest frequency of the undeformed bodies, of the materials of the start [rad/s], and the particle that shakes most in it.
     highest_frequency: Real,
     fastest: usize,
 }

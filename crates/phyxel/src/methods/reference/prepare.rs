@@ -6,6 +6,7 @@ use crate::geometry::Sampling;
 use crate::kernels;
 use crate::material::LameParameter;
 use crate::math::{Mat3, Real, Vec3, trace};
+use crate::methods::stiffness::Stiffness;
 use crate::methods::{Matter, MethodError, keys};
 use crate::mls::{Answer, moment, safe_inverse};
 use crate::neighbors::{Neighbors, Points, mean_nearest_distance, within_radius};
@@ -45,8 +46,10 @@ impl Reference {
         if params.volume_rule == VolumeRule::Sph {
             sph_masses_and_volumes(particles, &spacing, &support_radius, matter);
         }
+        let lame = LameParameter::from_moduli(&matter.youngs_modulus, &matter.poisson_ratio, n);
         let mut method = Self {
-            lame: LameParameter::from_moduli(&matter.youngs_modulus, &matter.poisson_ratio, n),
+            stiffness: Stiffness::new(particles, &lame),
+            lame,
             youngs_modulus: matter.youngs_modulus.clone(),
             viscosity: matter.viscosity.clone(),
             params,
@@ -60,6 +63,8 @@ impl Reference {
             viscous: Viscosity::default(),
         };
         method.prepare(particles);
+        method.find_highest_frequency(particles);
+        method.forces_at(&particles.position);
         for body in &matter.bodies {
             let of_body = |i: &&u32| particles.body[**i as usize] == body.index;
             let n_degenerate = method.rest.degenerate.iter().filter(of_body).count();
@@ -84,6 +89,19 @@ impl Reference {
         let keys = keys(&self.pieces, particles);
         let neighbors = within_radius(Points { positions: rest, keys: &keys }, |i| h[i]).symmetrized();
         let weights = weights(&neighbors, rest, h);
+        (self.rest.neighbors, self.rest.weights) = (neighbors, weights);
+        self.find_rest_particles(particles);
+        let n = particles.len();
+        self.gradients.resize(n, Mat3::IDENTITY);
+        self.answers.resize(n, Answer::default());
+        self.force.resize(n, Vec3::ZERO);
+        self.forces_at(&particles.position);
+    }
+
+    /// What follows from bonds and materials.
+    pub(super) fn find_rest_particles(&mut self, particles: &Particles) {
+        let rest = &self.rest_position;
+        let RestShape { neighbors, weights, .. } = &self.rest;
         let rows: Vec<(RestParticle, bool)> = (0..particles.len())
             .into_par_iter()
             .map(|i| {
@@ -107,13 +125,6 @@ impl Reference {
             .collect();
         self.rest.degenerate = (0..rows.len() as u32).filter(|&i| rows[i as usize].1).collect();
         self.rest.particles = rows.into_iter().map(|row| row.0).collect();
-        (self.rest.neighbors, self.rest.weights) = (neighbors, weights);
-        let n = particles.len();
-        self.gradients.resize(n, Mat3::IDENTITY);
-        self.answers.resize(n, Answer::default());
-        self.force.resize(n, Vec3::ZERO);
-        self.find_highest_frequency(particles);
-        self.forces_at(&particles.position);
     }
 }
 

@@ -25,7 +25,7 @@ impl Reference {
         let (norm, particle) = largest.unwrap_or((3f64.sqrt(), 0));
         let stretch_squared = (norm * norm - 2.0).max(1.0);
         let stiffening = ((3.0 * stretch_squared - 1.0) / 2.0).sqrt();
-        let rest_limit = 2.0 / (self.rest.highest_frequency * (1.0 + MISSED));
+        let rest_limit = self.stiffness.factor() * 2.0 / (self.rest.highest_frequency * (1.0 + MISSED));
         let stable = rest_limit / stiffening;
         let stretched = stiffening > 1.05;
         TimeStepLimit {
