@@ -164,7 +164,7 @@ impl<'a> MomentSurface<'a> {
 /// Magic, length, header and arrays in one piece.
 fn framed(header: &Value, arrays: &[u8]) -> Vec<u8> {
     let mut text = header.to_string();
-    while text.len() % ALIGNMENT != 0 {
+    while !text.len().is_multiple_of(ALIGNMENT) {
         text.push(' ');
     }
     let mut bytes = Vec::with_capacity(8 + text.len() + arrays.len());

@@ -104,16 +104,21 @@ impl Simulation {
     /// Computes for ever.
     pub(super) fn run(&mut self, hub: &Hub) {
         loop {
-            let goes_on = self.is_running && self.error.is_none();
-            let orders = hub.wait(goes_on.then_some(self.due));
+            let orders = hub.wait(self.next_frame());
             if !orders.is_empty() {
                 self.obey(orders, hub);
             }
-            let is_due = self.is_running && Instant::now() >= self.due && hub.is_watched();
-            if self.error.is_none() && (is_due || self.n_steps_due > 0) {
+            if self.next_frame().is_some_and(|due| Instant::now() >= due) && hub.is_watched() {
                 self.advance(hub);
             }
         }
+    }
+
+    /// When the next frame is to begin, if one is.
+    fn next_frame(&self) -> Option<Instant> {
+        let due =
+            if self.n_steps_due > 0 { Some(Instant::now()) } else { self.is_running.then_some(self.due) };
+        due.filter(|_| self.error.is_none())
     }
 
     /// Carries out orders between two frames.
@@ -218,6 +223,11 @@ impl Simulation {
     /// Computes a frame.
     fn advance(&mut self, hub: &Hub) {
         self.n_steps_due = self.n_steps_due.saturating_sub(1);
+        let begin = Instant::now();
+        if begin > self.due + METER_TIME {
+            // it stood still: nobody watched, or it was paused
+            (self.due, self.meter) = (begin, Meter::new());
+        }
         let next = self.frame + 1;
         let end = next as f64 / self.frame_rate;
         // a mistake in the engine must not take the server with it

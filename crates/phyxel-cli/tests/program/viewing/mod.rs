@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tungstenite::client::IntoClientRequest;
 use tungstenite::{Message, WebSocket};
 
@@ -107,7 +107,9 @@ impl Socket {
     }
 
     fn message(&mut self) -> Message {
+        let start = Instant::now();
         loop {
+            assert!(start.elapsed() < PATIENCE, "nothing but pings");
             match self.0.read().unwrap() {
                 Message::Ping(_) | Message::Pong(_) => {}
                 message => return message,
@@ -125,7 +127,9 @@ impl Socket {
 
     /// The next text of a type; others and packets are passed over.
     pub(crate) fn text_of_type(&mut self, kind: &str) -> Value {
+        let start = Instant::now();
         loop {
+            assert!(start.elapsed() < PATIENCE, "no {kind}");
             if let Message::Text(text) = self.message() {
                 let value: Value = serde_json::from_str(&text).unwrap();
                 if value["type"] == kind {
@@ -137,7 +141,9 @@ impl Socket {
 
     /// The next packet; texts are passed over.
     pub(crate) fn packet(&mut self) -> Packet {
+        let start = Instant::now();
         loop {
+            assert!(start.elapsed() < PATIENCE, "no packet");
             if let Message::Binary(bytes) = self.message() {
                 return Packet::read(&bytes);
             }
