@@ -251,9 +251,13 @@ def blender_mesh(thing, evaluated):
     for layer in mesh.uv_layers:
         assert layer.name in ("st", "UVMap"), "name of a UV layer"
         found["uvs"] = read(layer.name)
+    if "material_index" in mesh.attributes:
+        owners = read("material_index")
+        found["groups"] = {slot.name: np.flatnonzero(owners == k) for k, slot in enumerate(mesh.materials)}
     names = {group.index: group.name for group in thing.vertex_groups}
     members = [(member.group, vertex.index) for vertex in mesh.vertices for member in vertex.groups]
-    found["vertices_of_groups"] = {name: [v for g, v in members if g == group] for group, name in names.items()}
+    if names:
+        found["vertices_of_groups"] = {name: [v for g, v in members if g == group] for group, name in names.items()}
     return found
 
 
