@@ -22,7 +22,8 @@ def read_usd(path, numbers, bodies):
 
     stage = Usd.Stage.Open(str(path))
     assert (stage.GetStartTimeCode(), stage.GetEndTimeCode()) == (numbers[0], numbers[-1]), "range of frames"
-    prims = stage.GetDefaultPrim().GetChildren()
+    # the materials of groups have no geometry
+    prims = [prim for prim in stage.GetDefaultPrim().GetChildren() if not prim.IsA(UsdGeom.Scope)]
     meshes = {prim.GetCustomDataByKey("name"): UsdGeom.Mesh(prim) for prim in prims if prim.IsA(UsdGeom.Mesh)}
     clouds = {prim.GetCustomDataByKey("name"): UsdGeom.Points(prim) for prim in prims if prim.IsA(UsdGeom.Points)}
     assert len(meshes) + len(clouds) == len(prims) and list(meshes) == bodies, "prims"
