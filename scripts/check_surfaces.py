@@ -35,7 +35,7 @@ READERS = [
 ]
 """Formats, programs, their readers, and what these do not find: VTK and Blender know no particles in an OBJ with faces."""
 BLENDER = {
-    "usd": {"groups", "times", "valid"},
+    "usd": {"times", "valid"},
     "ply": {"uvs", "groups", "times", "valid"},
     "obj": {"velocities", "particles", "times", "valid"},
 }
@@ -85,6 +85,9 @@ def groups_of(surface):
 
 def compare_groups(surface, found):
     here, there = groups_of(surface), found.get("groups", {})
+    if here and list(here) != list(there) and len(here) == len(there):
+        # Blender's material slots are named after body and group
+        there = dict(zip(here, (there[slot] for name in here for slot in there if slot.endswith(name.replace(" ", "_")))))
     if "vertices_of_groups" in found:
         # Blender has no groups of faces, and OBJ no blanks in names
         there, owners = found["vertices_of_groups"], np.repeat(np.arange(len(surface.sizes)), surface.sizes)

@@ -22,7 +22,8 @@ def read_usd(path, numbers, bodies):
 
     stage = Usd.Stage.Open(str(path))
     assert (stage.GetStartTimeCode(), stage.GetEndTimeCode()) == (numbers[0], numbers[-1]), "range of frames"
-    prims = stage.GetDefaultPrim().GetChildren()
+    # the materials of groups have no geometry
+    prims = [prim for prim in stage.GetDefaultPrim().GetChildren() if not prim.IsA(UsdGeom.Scope)]
     meshes = {prim.GetCustomDataByKey("name"): UsdGeom.Mesh(prim) for prim in prims if prim.IsA(UsdGeom.Mesh)}
     clouds = {prim.GetCustomDataByKey("name"): UsdGeom.Points(prim) for prim in prims if prim.IsA(UsdGeom.Points)}
     assert len(meshes) + len(clouds) == len(prims) and list(meshes) == bodies, "prims"
@@ -251,9 +252,13 @@ def blender_mesh(thing, evaluated):
     for layer in mesh.uv_layers:
         assert layer.name in ("st", "UVMap"), "name of a UV layer"
         found["uvs"] = read(layer.name)
+    if "material_index" in mesh.attributes:
+        owners = read("material_index")
+        found["groups"] = {slot.name: np.flatnonzero(owners == k) for k, slot in enumerate(mesh.materials)}
     names = {group.index: group.name for group in thing.vertex_groups}
     members = [(member.group, vertex.index) for vertex in mesh.vertices for member in vertex.groups]
-    found["vertices_of_groups"] = {name: [v for g, v in members if g == group] for group, name in names.items()}
+    if names:
+        found["vertices_of_groups"] = {name: [v for g, v in members if g == group] for group, name in names.items()}
     return found
 
 

@@ -10,7 +10,14 @@ class App {
     this.coloring = new Coloring();
     this.camera = new Camera();
     this.canvas = byId("view");
-    this.renderer = new Renderer(this.canvas);
+    // the connection is made while programs are compiled; nothing arrives before this is done
+    this.source = this.open();
+    try {
+      this.renderer = new Renderer(this.canvas);
+    } catch (error) {
+      this.source.close?.();
+      throw error;
+    }
     this.renderer.coloring = this.coloring;
     this.ledger = new Ledger((time) => this.player.goToTime(time));
     this.player = new Player(this);
@@ -33,20 +40,16 @@ class App {
     // keys are for the picture again once a button has been clicked
     document.addEventListener("click", (event) => { if (event.detail > 0) event.target.closest?.("button, summary")?.blur(); });
     if (window.innerWidth <= NARROW) this.panel.toggle(false);
-    this.open();
+    if (this.source instanceof EmbeddedSource) this.begin(this.source.info);
   }
 
   open() {
     const embedded = EmbeddedSource.find();
-    if (embedded) {
-      this.source = embedded;
-      this.begin(embedded.info);
-      return;
-    }
+    if (embedded) return embedded;
     if (!location.protocol.startsWith("http")) throw new Error("There is no data in this file. `phyxel view` shows results, and `phyxel export --format html` writes files that can be opened like this.");
     const token = new URLSearchParams(location.search).get("token");
     const address = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws${token ? `?token=${encodeURIComponent(token)}` : ""}`;
-    this.source = new WebSocketSource(address, {
+    return new WebSocketSource(address, {
       info: (info) => { this.messages.end("lost"); this.begin(info); },
       message: (message) => this.receive(message),
       error: (text) => this.messages.say(text),
@@ -152,6 +155,7 @@ class App {
     const known = this.info.columns.find((entry) => entry.name === column);
     this.coloring.choose(column, known?.unit ?? "", known?.range);
     byId("color-by").value = column ?? "";
+    this.showWhatHasColumns(column !== null);
     if (this.window) {
       this.window.want(this.wantedColumns());
       this.player.fetch();
@@ -164,6 +168,16 @@ class App {
     }
     this.coloringChanged();
     this.panel.showColoring();
+  }
+
+  // Surfaces have no columns: particles are shown while there is something to read from them.
+  showWhatHasColumns(isNeeded) {
+    const { options } = this.renderer;
+    if (isNeeded && options.geometry === "surface") [options.geometry, this.hasSwitched] = ["particles", true];
+    else if (!isNeeded && this.hasSwitched && options.geometry === "particles") options.geometry = "surface";
+    if (!isNeeded) this.hasSwitched = false;
+    this.panel.showGeometry();
+    if (this.renderer.isReady) this.renderer.setBodies();
   }
 
   coloringChanged() {

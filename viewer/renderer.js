@@ -52,7 +52,9 @@ class Renderer {
     this.column = null;
     this.options = { size: 1, geometry: "surface", visible: [], showObstacles: true, showGround: true };
     this.chosen = -1;
-    this.motionScale = 1;
+    // where there is no graphics card, moving pictures begin coarse
+    const card = gl.getExtension("WEBGL_debug_renderer_info"), name = card ? gl.getParameter(card.UNMASKED_RENDERER_WEBGL) : "";
+    this.motionScale = /swiftshader|llvmpipe|software/i.test(name) ? 0.5 : 1;
     this.scale = 1;
     this.theme = THEMES.light;
     this.nSamples = 0;

@@ -89,6 +89,11 @@ class WebSocketSource {
     };
   }
 
+  close() {
+    this.socket.onclose = this.socket.onmessage = null;
+    this.socket.close();
+  }
+
   forget(reason) {
     const waiting = [...this.packets, ...this.questions];
     this.packets = [];

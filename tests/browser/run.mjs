@@ -1,5 +1,6 @@
 // Tests of the viewer in a real browser.
 //   node run.mjs --phyxel ../../target/release/phyxel [--screenshots DIR] [--browser /usr/bin/chromium] [--only WORD]
+//   node run.mjs --measure RESULT     how long the first picture of a result takes, instead of the tests
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,6 +16,7 @@ const { values: options } = parseArgs({ options: {
   screenshots: { type: "string" },
   browser: { type: "string", default: "/usr/bin/chromium" },
   only: { type: "string", default: "" },
+  measure: { type: "string" },
 } });
 const here = dirname(fileURLToPath(import.meta.url));
 const work = mkdtempSync(join(tmpdir(), "phyxel-browser-"));
@@ -42,6 +44,19 @@ async function suite(browser, url, tests) {
   console.log(`        first picture after ${page.firstPicture} ms`);
   for (const [name, test] of tests) await attempt(name, () => test(page, shots));
   await page.context().close();
+}
+
+if (options.measure) {
+  const server = await serve(program, [resolve(options.measure), "--port", "0"]);
+  for (let k = 0; k < 5; k++) {
+    const browser = await launch(options.browser);
+    const page = await openPage(browser, server.url, { viewport: { width: 1280, height: 800 } });
+    console.log(`${await page.evaluate("phyxel.renderer.moment.nParticles")} particles: first picture after ${page.firstPicture} ms`);
+    await browser.close();
+  }
+  await server.stop();
+  rmSync(work, { recursive: true, force: true });
+  process.exit(0);
 }
 
 execFileSync(program, ["run", scene, "-o", result, "-q"], { stdio: "inherit" });

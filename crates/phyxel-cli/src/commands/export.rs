@@ -127,7 +127,7 @@ const LARGE_PAGE: u64 = 100 << 20;
 
 /// What the user may miss in another program.
 fn doubt(format: &ExportFormat, take: &Take<'_>, n_bytes: u64) -> Option<String> {
-    if format.key == "html" {
+    if format.is_page() {
         return (n_bytes > LARGE_PAGE).then(|| {
             "a page of this size takes long to load; --frames A..B exports fewer frames, and `phyxel view` shows all of \
              them without a copy"

@@ -179,6 +179,11 @@ impl ExportFormat {
         matches!(self.layout, Layout::OneFile(_))
     }
 
+    /// Whether it is looked at as it is, and not taken to another program.
+    pub fn is_page(&self) -> bool {
+        self.extension() == "html"
+    }
+
     /// Endings as they stand in a list: ".vtp, .pvd".
     pub fn endings(&self) -> String {
         let endings: Vec<String> = self.extensions.iter().map(|extension| format!(".{extension}")).collect();
