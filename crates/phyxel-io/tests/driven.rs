@@ -77,7 +77,7 @@ fn play(world: &mut World, frame: u32) {
             let clay = MaterialChange { plasticity: Some(clay), ..MaterialChange::default() };
             world.set_material("left", clay).unwrap();
         }
-        7 | 8 | 9 => {
+        7..=9 => {
             let softer = 6e4 / f64::from(frame);
             let change = MaterialChange { youngs_modulus: Some(softer), ..MaterialChange::default() };
             world.set_material("ball", change).unwrap();

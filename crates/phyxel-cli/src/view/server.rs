@@ -157,7 +157,7 @@ fn with_nonce(page: &str, nonce: &str) -> String {
 /// 16 bytes in base64 are 22 digits and two equals signs.
 fn is_key(key: &str) -> bool {
     let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/".contains(byte);
-    key.len() == 24 && key.ends_with("==") && key.as_bytes()[..22].iter().all(|byte| is_digit(byte))
+    key.len() == 24 && key.ends_with("==") && key.as_bytes()[..22].iter().all(is_digit)
 }
 
 /// A number of places.

@@ -252,7 +252,7 @@ impl Hub {
     pub(super) fn publish(&self, snapshot: Snapshot, is_new_row: bool) {
         let mut shared = self.lock();
         if is_new_row {
-            if shared.n_rows % shared.stride == 0 {
+            if shared.n_rows.is_multiple_of(shared.stride) {
                 shared.rows.push(Arc::clone(&snapshot.ledger));
             }
             shared.n_rows += 1;
