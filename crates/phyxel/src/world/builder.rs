@@ -1,5 +1,7 @@
 //! From a description to a world that is valid.
 
+mod doubts;
+
 use super::events::{Schedule, p_wave_modulus};
 use super::{ActionError, Event, Group, Interval, Limit, World, sorting};
 use crate::contact::{
