@@ -84,7 +84,13 @@ fn keys_of_other_surfaces() {
     let skin = format!("{SHORT}surface = {{ kind = \"skin\", order = 1 }}");
     assert_bad(&skin, 12, 36, "`order` is for surfaces of kind \"mesh\", this one is a skin", "");
     let kind = format!("{SHORT}surface = {{ kind = \"mash\" }}");
-    assert_bad(&kind, 12, 20, "`kind` cannot be \"mash\"", "did you mean \"mesh\"?");
+    assert_bad(
+        &kind,
+        12,
+        20,
+        "`kind` must be \"mesh\" or \"skin\", found \"mash\"",
+        "did you mean \"mesh\"?",
+    );
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! From a description to a world that is valid.
 
+mod doubts;
+
 use super::events::{Schedule, p_wave_modulus};
 use super::{ActionError, Event, Group, Interval, Limit, World, sorting};
 use crate::contact::{
@@ -12,7 +14,6 @@ use crate::math::{Quat, Real, Vec3};
 use crate::methods::{CATALOGUE, Entry, GroupBody, Matter, MethodError, MethodFactory, Timings};
 use crate::particles::{PARTICLES, Particles, Remap};
 use crate::surface::{Carried, CarriedPoints};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Coulomb's coefficient between bodies that name none.
@@ -198,11 +199,6 @@ impl Default for WorldBuilder {
     }
 }
 
-/// A particle whose surface is this deep in another body overlaps it. [spacings]
-const OVERLAP: Real = 0.25;
-/// From here on it is refused: contact could not tell which side it came from. [spacings]
-const DEEP_OVERLAP: Real = 0.75;
-
 impl WorldBuilder {
     /// Adds a body.
     pub fn body(mut self, body: Body) -> Self {
@@ -339,52 +335,6 @@ impl WorldBuilder {
         let Limit { value, reason, .. } = world.limit(None);
         world.interval = Interval { time_step: value, reason, ..Interval::default() };
         Ok(world)
-    }
-
-    /// Names the bodies that start a little inside each other; refuses those that are deeper.
-    fn overlaps(&self, world: &World) -> Result<Vec<String>, BuildError> {
-        let mut warnings = Vec::new();
-        if !self.body_contact {
-            return Ok(warnings);
-        }
-        let traits = world.body_contacts.bodies();
-        let bounds: Vec<_> = self.bodies.iter().map(|b| b.shape.bounds()).collect();
-        // by pair of bodies: particles that overlap, and the deepest in spacings
-        let mut found: BTreeMap<(usize, usize), (usize, Real)> = BTreeMap::new();
-        for particles in world.particles() {
-            for i in 0..particles.len() {
-                let (x, radius) = (particles.position[i], particles.radius[i]);
-                let own = particles.body[i] as usize;
-                for (other, shape) in self.bodies.iter().map(|b| &b.shape).enumerate() {
-                    let is_near = bounds[other].is_none_or(|b| b.grown(radius).contains(x));
-                    if traits[own].matter == traits[other].matter || !is_near {
-                        continue;
-                    }
-                    let depth = (radius - shape.signed_distance(x)) / (2.0 * radius);
-                    if depth > OVERLAP {
-                        let (n, deepest) = found.entry((own.min(other), own.max(other))).or_insert((0, 0.0));
-                        (*n, *deepest) = (*n + 1, deepest.max(depth));
-                    }
-                }
-            }
-        }
-        let mut refused = Vec::new();
-        let mut first = None;
-        for ((a, b), (n, deepest)) in found {
-            let both = format!("\"{}\" and \"{}\"", self.bodies[a].name, self.bodies[b].name);
-            if deepest > DEEP_OVERLAP {
-                refused.push(format!("{both} ({n} particles, {deepest:.1} spacings deep)"));
-                first = first.or(Some(b));
-            } else {
-                warnings.push(format!(
-                    "bodies {both} overlap at the start: {n} particles are pushed apart, the deepest by {deepest:.1} spacings"
-                ));
-            }
-        }
-        match first {
-            Some(body) => Err(BuildError::Overlap { body, pairs: refused.join(", ") }),
-            None => Ok(warnings),
-        }
     }
 
     /// The limit on particles counts for all bodies together.
@@ -619,32 +569,6 @@ impl WorldBuilder {
             })
         };
         self.obstacles.iter().enumerate().map(one).collect()
-    }
-
-    /// Names the bodies that start inside obstacles: they would be pushed out at once.
-    fn obstacle_warnings(&self, world: &World) -> Vec<String> {
-        let mut warnings = Vec::new();
-        for (obstacle, posed) in self.obstacles.iter().zip(&world.posed) {
-            if let Some(ratio) = posed.coarsening() {
-                let name = &obstacle.name;
-                warnings.push(format!(
-                    "obstacle \"{name}\" is so large that its surface is known {ratio:.1} times coarser than the particles need"
-                ));
-            }
-            let mut n_inside = vec![0usize; self.bodies.len()];
-            for particles in world.particles() {
-                let pose = obstacle.motion.pose(0.0, obstacle.center());
-                let inside = |i: &usize| posed.gap_at_start(pose.undo(particles.position[*i])) < 0.0;
-                (0..particles.len()).filter(inside).for_each(|i| n_inside[particles.body[i] as usize] += 1);
-            }
-            for (body, n) in self.bodies.iter().zip(n_inside).filter(|b| b.1 > 0) {
-                let (body, obstacle) = (&body.name, &obstacle.name);
-                warnings.push(format!(
-                    "body \"{body}\" starts inside obstacle \"{obstacle}\": {n} particles are pushed out"
-                ));
-            }
-        }
-        warnings
     }
 
     fn check_time_step(&self, world: &World) -> Result<(), BuildError> {
