@@ -130,6 +130,50 @@ fn rigid_motion_costs_nothing_and_even_stretch_is_even() {
     });
 }
 
+/// Elastic energy by its parts, at strains that are small for every law: a block under a pressure p from all sides stores p²V/(2K), all
+/// of it as change of volume; one sheared by γ stores µ γ² V/2, all of it as change of shape; neither has a
+/// residual, which motion that fits do not see has.
+#[test]
+fn elastic_energy_is_split_by_what_stores_it() {
+    for_each_method(|row| {
+        let (e, nu, a) = (1e5, 0.3, 0.05);
+        let volume = 216.0 * a * a * a;
+        let energies = |map: &dyn Fn(Vec3) -> Vec3| {
+            let body = bar("b", [6, 6, 6], a, elastic(e, nu));
+            let mut world = world(row).gravity(Vec3::ZERO).body(body).build().unwrap();
+            world.edit_particles(|p| p.position.iter_mut().for_each(|x| *x = map(*x)));
+            let ledger = world.ledger();
+            let parts = ledger.elastic_parts.expect(row.key);
+            assert_eq!(ledger.elastic_energy, Some(parts.total()), "{}", row.key);
+            assert_eq!(parts.total(), parts.deviatoric + parts.volumetric + parts.residual, "{}", row.key);
+            parts
+        };
+        let strain = 1e-4;
+        let (bulk, shear) = (e / (3.0 * (1.0 - 2.0 * nu)), e / (2.0 * (1.0 + nu)));
+        let pressure = 3.0 * bulk * strain;
+        let pressed = energies(&|x| x * (1.0 - strain));
+        let expected = pressure * pressure * volume / (2.0 * bulk);
+        println!("{}: pressed {pressed:?}, expected {expected:e}", row.key);
+        // the laws differ by terms of the order of the strain; residuals are round-off of the squares of bonds
+        assert!((pressed.volumetric / expected - 1.0).abs() < 10.0 * strain, "{}", row.key);
+        assert!(
+            pressed.deviatoric.abs() < 1e-9 * expected && pressed.residual < 1e-8 * expected,
+            "{}",
+            row.key
+        );
+        let sheared = energies(&|x| x + vec3(2.0 * strain * x.y, 0.0, 0.0));
+        let expected = 0.5 * shear * (2.0 * strain) * (2.0 * strain) * volume;
+        println!("{}: sheared {sheared:?}, expected {expected:e}", row.key);
+        assert!((sheared.deviatoric / expected - 1.0).abs() < 10.0 * strain, "{}", row.key);
+        assert!(sheared.volumetric.abs() < 1e-6 * expected && sheared.residual < 1e-8 * expected);
+        // neighbours move against each other: fits see that at the surface only
+        let sign = |x: Vec3| if ((x / a).floor().element_sum() as i64) % 2 == 0 { 1.0 } else { -1.0 };
+        let crossed = energies(&|x| x + vec3(0.01 * a * sign(x), 0.0, 0.0));
+        println!("{}: crossed {crossed:?}", row.key);
+        assert!(crossed.residual > 0.1 * crossed.total(), "{}: {crossed:?}", row.key);
+    });
+}
+
 /// A free bar that spins and vibrates: energy, linear and angular momentum.
 #[test]
 fn spinning_and_vibrating_keeps_energy_and_momenta() {

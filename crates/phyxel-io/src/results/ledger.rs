@@ -17,7 +17,11 @@ pub(crate) fn cells(ledger: &Ledger) -> Vec<(String, String)> {
     put("time_step_reason", quoted(ledger.time_step_reason));
     put("steps", ledger.n_steps.to_string());
     put("kinetic_energy", number(ledger.kinetic_energy));
-    put("elastic_energy", ledger.elastic_energy.map_or(String::new(), number));
+    put("elastic_energy", known(ledger.elastic_energy));
+    let parts = ledger.elastic_parts;
+    put("deviatoric_energy", known(parts.map(|parts| parts.deviatoric)));
+    put("volumetric_energy", known(parts.map(|parts| parts.volumetric)));
+    put("residual_energy", known(parts.map(|parts| parts.residual)));
     put("gravity_energy", number(ledger.gravity_energy));
     put("plastic_work", number(ledger.plastic_work));
     put_vector(&mut cells, "momentum", ledger.momentum);
@@ -42,6 +46,11 @@ fn put_vector(cells: &mut Vec<(String, String)>, name: &str, vector: Vec3) {
 /// Debug, not Display: it writes 1e-300 as such.
 fn number(value: f64) -> String {
     format!("{value:?}")
+}
+
+/// An empty cell where a method has no such number.
+fn known(value: Option<f64>) -> String {
+    value.map_or(String::new(), number)
 }
 
 fn quoted(text: &str) -> String {
@@ -191,6 +200,7 @@ mod tests {
             n_steps: 7,
             kinetic_energy: 0.1 + 0.2,
             elastic_energy: None,
+            elastic_parts: None,
             gravity_energy: -1.0,
             plastic_work: 0.0,
             momentum: vec3(1.0, 2.0, 3.0),
@@ -212,15 +222,16 @@ mod tests {
         writer.append(&ledger(0.0)).unwrap();
         writer.append(&ledger(1.0 / 30.0)).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
-        let header = "time,time_step,time_step_reason,steps,kinetic_energy,elastic_energy,gravity_energy,plastic_work,\
+        let header = "time,time_step,time_step_reason,steps,kinetic_energy,elastic_energy,deviatoric_energy,\
+            volumetric_energy,residual_energy,gravity_energy,plastic_work,\
             momentum_x,momentum_y,momentum_z,angular_momentum_x,angular_momentum_y,angular_momentum_z,volume,particles,\
             yielded,max_speed,\"left, \"\"upper\"\"_force_x\",\"left, \"\"upper\"\"_force_y\",\
             \"left, \"\"upper\"\"_force_z\",solver_iterations\n";
         assert!(text.starts_with(header), "{text}");
         let table = LedgerTable::parse(&text).unwrap();
         assert_eq!(table.rows.len(), 2);
-        assert_eq!(table.columns[18], "left, \"upper\"_force_x");
-        assert_eq!(table.rows[0][5], "", "no elastic energy is an empty cell");
+        assert_eq!(table.columns[21], "left, \"upper\"_force_x");
+        assert_eq!(table.rows[0][5..9], [""; 4], "no elastic energy is an empty cell");
         let bits = |name: &str| table.numbers(name).unwrap()[1].to_bits();
         assert_eq!(bits("time"), (1.0f64 / 30.0).to_bits());
         assert_eq!(bits("kinetic_energy"), (0.1f64 + 0.2).to_bits());

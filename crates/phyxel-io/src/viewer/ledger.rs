@@ -46,6 +46,7 @@ fn unit(name: &str) -> &'static str {
     match base {
         "time" | "time_step" => "s",
         "kinetic_energy" | "elastic_energy" | "gravity_energy" | "plastic_work" => "J",
+        "deviatoric_energy" | "volumetric_energy" | "residual_energy" => "J",
         "momentum" => "kg m/s",
         "angular_momentum" => "kg m²/s",
         "volume" => "m³",

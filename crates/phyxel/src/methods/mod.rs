@@ -3,6 +3,7 @@
 mod catalogue;
 mod context;
 pub mod embedded;
+mod energies;
 mod explicit;
 pub mod incremental;
 pub mod reference;
@@ -14,6 +15,7 @@ mod thin_bodies;
 
 pub use catalogue::{CATALOGUE, Entry};
 pub use context::{StepContext, StepError, StepReport, Timings};
+pub use energies::{ElasticEnergy, Energies};
 
 use crate::geometry::Sampling;
 use crate::material::{Law, MaterialChange, Parameter, PlasticParameter, YieldMeasure};
@@ -172,15 +174,6 @@ pub struct TimeStepLimit {
     pub reason: &'static str,
     /// The particle that sets it.
     pub particle: Option<usize>,
-}
-
-/// Energies of a state. [J]
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Energies {
-    /// Elastic energy, where the method has one.
-    pub elastic: Option<Real>,
-    /// Work done by plastic flow so far.
-    pub plastic_work: Real,
 }
 
 /// A column that can be exported or coloured by.

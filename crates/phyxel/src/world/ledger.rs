@@ -2,6 +2,7 @@
 
 use super::World;
 use crate::math::{Real, Vec3, max_over, sum_over};
+use crate::methods::ElasticEnergy;
 
 /// Sums over the world at one moment, and means over the interval before it.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +19,8 @@ pub struct Ledger {
     pub kinetic_energy: Real,
     /// [J]; `None` if a method has no energy.
     pub elastic_energy: Option<Real>,
+    /// Parts of the elastic energy; they add up to it. [J]
+    pub elastic_parts: Option<ElasticEnergy>,
     /// −Σ m g·x [J]
     pub gravity_energy: Real,
     /// [J]
@@ -59,6 +62,7 @@ impl World {
         let forces = grips.chain(obstacles).collect();
         let groups = || self.groups.iter();
         let energies: Vec<_> = groups().map(|g| g.method.energies(&g.particles)).collect();
+        let elastic: Option<ElasticEnergy> = energies.iter().map(|e| e.elastic).sum();
         let gravity = |p: &crate::particles::Particles| {
             -sum_over::<Real, _>(p.len(), |i| p.mass[i] * self.gravity.dot(p.position[i]))
         };
@@ -81,7 +85,8 @@ impl World {
             time_step_reason: interval.reason,
             n_steps: interval.n_steps,
             kinetic_energy: groups().map(|g| g.particles.kinetic_energy()).sum(),
-            elastic_energy: energies.iter().map(|e| e.elastic).sum(),
+            elastic_energy: elastic.as_ref().map(ElasticEnergy::total),
+            elastic_parts: elastic,
             gravity_energy: groups().map(|g| gravity(&g.particles)).sum(),
             plastic_work: energies.iter().map(|e| e.plastic_work).sum(),
             momentum: groups().map(|g| g.particles.momentum()).sum(),

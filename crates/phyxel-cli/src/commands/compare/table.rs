@@ -10,13 +10,16 @@ use phyxel_io::scene::listed;
 /// Counters that the ledger has per frame; all others are as at its moment.
 const PER_FRAME: [&str; 2] = ["solver_iterations", "unconverged_solves"];
 /// Columns of the ledger that are no counters, besides forces.
-const NO_COUNTERS: [&str; 18] = [
+const NO_COUNTERS: [&str; 21] = [
     "time",
     "time_step",
     "time_step_reason",
     "steps",
     "kinetic_energy",
     "elastic_energy",
+    "deviatoric_energy",
+    "volumetric_energy",
+    "residual_energy",
     "gravity_energy",
     "plastic_work",
     "momentum_x",
@@ -106,6 +109,10 @@ fn rows(runs: &[MethodRun], measures: &[Measures]) -> Vec<Row> {
     put("kinetic_energy_peak", "J", &|_, m| over(m, |moment| moment.kinetic, peak));
     put("elastic_energy_end", "J", &|_, m| over(m, |moment| moment.elastic, last));
     put("elastic_energy_peak", "J", &|_, m| over(m, |moment| moment.elastic, peak));
+    put("deviatoric_energy_end", "J", &|_, m| Cell::Number(column(m, "deviatoric_energy", last)));
+    put("volumetric_energy_end", "J", &|_, m| Cell::Number(column(m, "volumetric_energy", last)));
+    put("residual_energy_end", "J", &|_, m| Cell::Number(column(m, "residual_energy", last)));
+    put("residual_energy_peak", "J", &|_, m| Cell::Number(column(m, "residual_energy", peak)));
     put("plastic_work_end", "J", &|_, m| Cell::Number(column(m, "plastic_work", last)));
     put("volume_change_end", "%", &|_, m| over(m, volume_change, last));
     put("volume_change_largest", "%", &|_, m| over(m, volume_change, largest));

@@ -6,7 +6,7 @@ use crate::math::{
     CHUNK, Mat3, Real, Svd, Vec3, cofactor, double_dot, max_over, outer, scaled_columns, sum_over,
     symmetric_eigen, trace,
 };
-use crate::methods::StepContext;
+use crate::methods::{ElasticEnergy, StepContext};
 use crate::mls::{Answer, fit_row, gather_answers};
 use crate::neighbors::SlotRow;
 use crate::particles::Particles;
@@ -128,9 +128,9 @@ impl Embedded {
         fit_row(&&self.bonds, &geometry, i).product * own.inverse_moment
     }
 
-    /// F_i, and the energy V Ψ(F_i) + c/2 Σ_j w_ij |x_ij − F_i u_ij|² of a particle [J]. F is the minimiser of that sum,
+    /// F_i, and the energy c/2 Σ_j w_ij |x_ij − F_i u_ij|² of the residual penalty [J]. F is the minimiser of that sum,
     /// which therefore is Σ_j w_ij |x_ij|² − F : Σ_j w_ij x_ij u_ijᵀ.
-    fn fit_with_energy(&self, positions: &[Vec3], body: &[u32], i: usize) -> (Mat3, Real) {
+    fn fit_with_residual(&self, positions: &[Vec3], i: usize) -> (Mat3, Real) {
         let own = &self.basis[i];
         if own.is_degenerate() {
             return (Mat3::IDENTITY, 0.0);
@@ -145,15 +145,21 @@ impl Embedded {
         }
         let f = product * own.inverse_moment;
         let residual = (squares - double_dot(f, product)).max(0.0);
-        let law = self.bodies[body[i] as usize].law;
-        let energy =
-            own.volume * law.energy_density(self.matter.lame.at(i), f) + 0.5 * own.residual * residual;
-        (f, energy)
+        (f, 0.5 * own.residual * residual)
+    }
+
+    /// Ψ of a deformation gradient in the matter of particle i. [J/m³]
+    fn energy_density(&self, body: &[u32], i: usize, f: Mat3) -> Real {
+        self.bodies[body[i] as usize].law.energy_density(self.matter.lame.at(i), f)
     }
 
     /// Σ_i V_i Ψ(F_i) and the energy of the residual penalty, for present bonds and the given positions. [J]
-    pub(super) fn elastic_energy(&self, positions: &[Vec3], body: &[u32]) -> Real {
-        sum_over(positions.len(), |i| self.fit_with_energy(positions, body, i).1)
+    pub(super) fn elastic_energy(&self, positions: &[Vec3], body: &[u32]) -> ElasticEnergy {
+        sum_over(positions.len(), |i| {
+            let (f, residual) = self.fit_with_residual(positions, i);
+            let density = |f| self.energy_density(body, i, f);
+            ElasticEnergy { residual, ..ElasticEnergy::of_strain(self.basis[i].volume, f, density) }
+        })
     }
 
     /// As [`Embedded::refit`], and the elastic energy that goes with it. [J]
@@ -165,9 +171,10 @@ impl Embedded {
             .enumerate()
             .map(|(chunk, gradients)| {
                 gradients.iter_mut().enumerate().fold(0.0, |sum, (k, gradient)| {
-                    let (f, energy) = self.fit_with_energy(positions, body, chunk * CHUNK + k);
+                    let i = chunk * CHUNK + k;
+                    let (f, residual) = self.fit_with_residual(positions, i);
                     *gradient = f;
-                    sum + energy
+                    sum + (self.basis[i].volume * self.energy_density(body, i, f) + residual)
                 })
             })
             .collect();

@@ -14,6 +14,7 @@ use crate::math::{
     Mat3, Real, Svd, Vec3, cofactor, frobenius_norm, max_over, outer, scaled_columns, sum_over,
     symmetric_eigen, symmetric_part, trace,
 };
+use crate::methods::ElasticEnergy;
 use crate::particles::Particles;
 use rayon::prelude::*;
 
@@ -251,7 +252,7 @@ impl Incremental {
     }
 
     /// Σ_i V_i Ψ(F_i) and the energy of the residuals. [J]
-    pub(super) fn elastic_energy(&self, particles: &Particles) -> Real {
+    pub(super) fn elastic_energy(&self, particles: &Particles) -> ElasticEnergy {
         let x = &particles.position;
         sum_over(x.len(), |i| {
             let law = self.bodies[particles.body[i] as usize].law;
@@ -264,7 +265,9 @@ impl Incremental {
                     Real::from(weight * facts.stiffness) * r.length_squared()
                 })
                 .sum();
-            particles.volume[i] * law.energy_density(self.lame.at(i), self.gradient[i]) + 0.25 * residual
+            let density = |f| law.energy_density(self.lame.at(i), f);
+            let strain = ElasticEnergy::of_strain(particles.volume[i], self.gradient[i], density);
+            ElasticEnergy { residual: 0.25 * residual, ..strain }
         })
     }
 

@@ -20,8 +20,8 @@ pub use params::{Params, Support, VolumeRule};
 
 use super::stiffness::Stiffness;
 use super::{
-    Change, ColumnInfo, Energies, Method, MethodError, StepContext, StepError, StepReport, TimeStepLimit,
-    explicit,
+    Change, ColumnInfo, ElasticEnergy, Energies, Method, MethodError, StepContext, StepError, StepReport,
+    TimeStepLimit, explicit,
 };
 use crate::forces::{StrainRateDamping, Viscosity, ViscousBonds};
 use crate::linear::Solved;
@@ -288,12 +288,13 @@ impl Reference {
     }
 
     /// Σ_i V_i Ψ(F_i) and the energy of the residual penalty. [J]
-    fn elastic_energy(&self, positions: &[Vec3], gradients: &[Mat3]) -> Real {
+    fn elastic_energy(&self, positions: &[Vec3], gradients: &[Mat3]) -> ElasticEnergy {
         sum_over(positions.len(), |i| {
             let (p, f) = (&self.rest.particles[i], gradients[i]);
             let residual: Real =
                 self.row(positions, i).map(|(w, u, x)| w * (x - f * u).length_squared()).sum();
-            p.volume * self.stress().energy_density(i, f) + 0.5 * p.residual * residual
+            let strain = ElasticEnergy::of_strain(p.volume, f, |f| self.stress().energy_density(i, f));
+            ElasticEnergy { residual: 0.5 * p.residual * residual, ..strain }
         })
     }
 

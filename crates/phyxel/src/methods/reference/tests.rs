@@ -44,7 +44,7 @@ impl Reference {
     }
 
     fn energy_at(&self, positions: &[Vec3]) -> Real {
-        self.elastic_energy(positions, &self.gradients_at(positions))
+        self.elastic_energy(positions, &self.gradients_at(positions)).total()
     }
 }
 
