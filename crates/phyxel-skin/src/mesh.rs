@@ -1,7 +1,7 @@
 //! A closed triangle mesh: what it measures, and moving its vertices.
 
-use crate::strays::Components;
 use phyxel::math::{Real, Vec3, sum_over};
+use phyxel::neighbors::Components;
 use rayon::prelude::*;
 
 /// Triangles over shared vertices.

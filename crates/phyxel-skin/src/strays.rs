@@ -1,7 +1,7 @@
 //! Particles that belong to nothing.
 
 use phyxel::math::{Real, Vec3};
-use phyxel::neighbors::Grid;
+use phyxel::neighbors::{Components, Grid};
 
 /// Whether a particle is in a component of fewer than `fewest`; what is nearer than `reach` is connected.
 pub(crate) fn find(positions: &[Vec3], reach: Real, fewest: usize) -> Vec<bool> {
@@ -20,31 +20,6 @@ pub(crate) fn find(positions: &[Vec3], reach: Real, fewest: usize) -> Vec<bool> 
         sizes[root as usize] += 1;
     }
     roots.iter().map(|&root| sizes[root as usize] < fewest).collect()
-}
-
-/// Disjoint sets; the smallest member stands for its set, so that the order of joining does not matter.
-pub(crate) struct Components {
-    parent: Vec<u32>,
-}
-
-impl Components {
-    pub(crate) fn new(n: usize) -> Self {
-        Self { parent: (0..n as u32).collect() }
-    }
-
-    pub(crate) fn root(&mut self, mut i: u32) -> u32 {
-        while self.parent[i as usize] != i {
-            let above = self.parent[self.parent[i as usize] as usize];
-            self.parent[i as usize] = above;
-            i = above;
-        }
-        i
-    }
-
-    pub(crate) fn join(&mut self, i: u32, j: u32) {
-        let (a, b) = (self.root(i), self.root(j));
-        self.parent[a.max(b) as usize] = a.min(b);
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::ResultError;
 use super::atomic::{Durability, write_atomically};
 use phyxel::math::Vec3;
-use phyxel::world::Ledger;
+use phyxel::world::{Ledger, SamplingQuality};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -29,6 +29,10 @@ pub(crate) fn cells(ledger: &Ledger) -> Vec<(String, String)> {
     let mut put = |name: &str, value: String| cells.push((name.to_owned(), value));
     put("volume", number(ledger.volume));
     put("particles", ledger.n_particles.to_string());
+    let SamplingQuality { nearest_median, nearest_smallest, n_pieces } = ledger.sampling;
+    put("nearest_median", known(nearest_median));
+    put("nearest_smallest", known(nearest_smallest));
+    put("pieces", n_pieces.map_or(String::new(), |n| n.to_string()));
     put("yielded", ledger.n_yielded.to_string());
     put("max_speed", number(ledger.max_speed));
     for (name, force) in &ledger.forces {
@@ -207,6 +211,11 @@ mod tests {
             angular_momentum: vec3(4.0, 5.0, 6.0),
             volume: 1.0 / 3.0,
             n_particles: 8,
+            sampling: SamplingQuality {
+                nearest_median: Some(1.0),
+                nearest_smallest: Some(0.5),
+                n_pieces: None,
+            },
             n_yielded: 2,
             max_speed: f64::MAX,
             forces: vec![("left, \"upper\"".into(), vec3(7.0, 8.0, 9.0))],
@@ -225,12 +234,12 @@ mod tests {
         let header = "time,time_step,time_step_reason,steps,kinetic_energy,elastic_energy,deviatoric_energy,\
             volumetric_energy,residual_energy,gravity_energy,plastic_work,\
             momentum_x,momentum_y,momentum_z,angular_momentum_x,angular_momentum_y,angular_momentum_z,volume,particles,\
-            yielded,max_speed,\"left, \"\"upper\"\"_force_x\",\"left, \"\"upper\"\"_force_y\",\
+            nearest_median,nearest_smallest,pieces,yielded,max_speed,\"left, \"\"upper\"\"_force_x\",\"left, \"\"upper\"\"_force_y\",\
             \"left, \"\"upper\"\"_force_z\",solver_iterations\n";
         assert!(text.starts_with(header), "{text}");
         let table = LedgerTable::parse(&text).unwrap();
         assert_eq!(table.rows.len(), 2);
-        assert_eq!(table.columns[21], "left, \"upper\"_force_x");
+        assert_eq!(table.columns[24], "left, \"upper\"_force_x");
         assert_eq!(table.rows[0][5..9], [""; 4], "no elastic energy is an empty cell");
         let bits = |name: &str| table.numbers(name).unwrap()[1].to_bits();
         assert_eq!(bits("time"), (1.0f64 / 30.0).to_bits());

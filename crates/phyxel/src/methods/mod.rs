@@ -19,7 +19,8 @@ pub use energies::{ElasticEnergy, Energies};
 
 use crate::geometry::Sampling;
 use crate::material::{Law, MaterialChange, Parameter, PlasticParameter, YieldMeasure};
-use crate::math::{Real, Vec3};
+use crate::math::{Mat3, Real, Vec3};
+use crate::neighbors::Components;
 use crate::particles::{Particles, StateVisitor};
 use std::fmt::Debug;
 
@@ -67,6 +68,17 @@ pub trait Method: Send + Sync {
     /// they tell contact where surfaces are, and what is not joined may touch. Particles without bonds meet others as balls.
     fn visit_bonds(&self, _particles: &Particles, _i: usize, _visit: &mut dyn FnMut(usize, Vec3)) {}
 
+    /// Number of pieces that the bonds which transmit force make of the particles; one without such bonds is a piece. `None` if
+    /// the method does not know. See [`count_pieces`].
+    fn n_pieces(&self, _particles: &Particles) -> Option<usize> {
+        None
+    }
+
+    /// Elastic deformation gradient of particle i; the identity where the method has none.
+    fn elastic_gradient(&self, _i: usize) -> Mat3 {
+        Mat3::IDENTITY
+    }
+
     /// What a user should know before a run: one sentence each.
     fn doubts(&self, _particles: &Particles) -> Vec<String> {
         Vec::new()
@@ -86,6 +98,16 @@ pub trait Method: Send + Sync {
     fn counters(&self, _particles: &Particles) -> Vec<(&'static str, Real)> {
         Vec::new()
     }
+}
+
+/// Number of connected components of n particles. `joined(i)` gives the particles that i is joined to; bonds of both ends may
+/// be given, or of one.
+pub fn count_pieces<R: IntoIterator<Item = u32>>(n: usize, joined: impl Fn(usize) -> R) -> usize {
+    let mut components = Components::new(n);
+    for i in 0..n {
+        joined(i).into_iter().for_each(|j| components.join(i as u32, j));
+    }
+    components.n_sets()
 }
 
 /// Makes a method for a group. Implemented by each method's `Params`, and by callers who bring their own.

@@ -3,6 +3,7 @@
 
 mod bonds;
 pub mod brute_force;
+mod components;
 mod grid;
 mod lists;
 mod slots;
@@ -10,6 +11,7 @@ mod slots;
 mod tests;
 
 pub use bonds::Bonds;
+pub use components::Components;
 pub use grid::Grid;
 pub use lists::{Neighbors, Reverse};
 pub use slots::{SlotBonds, SlotRow};

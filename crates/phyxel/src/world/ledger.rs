@@ -1,6 +1,6 @@
 //! The ledger: one row of sums per frame.
 
-use super::World;
+use super::{SamplingQuality, World};
 use crate::math::{Real, Vec3, max_over, sum_over};
 use crate::methods::ElasticEnergy;
 
@@ -33,6 +33,8 @@ pub struct Ledger {
     pub volume: Real,
     /// Number of particles.
     pub n_particles: usize,
+    /// How well the particles sample the matter.
+    pub sampling: SamplingQuality,
     /// Most particles that yielded in one step.
     pub n_yielded: usize,
     /// [m/s]
@@ -93,6 +95,7 @@ impl World {
             angular_momentum: groups().map(|g| g.particles.angular_momentum()).sum(),
             volume: groups().map(|g| g.method.current_volume(&g.particles)).sum(),
             n_particles: self.n_particles(),
+            sampling: self.sampling_quality(),
             n_yielded: interval.n_yielded,
             max_speed: groups()
                 .map(|g| &g.particles.velocity)

@@ -4,11 +4,13 @@ mod builder;
 mod drag;
 mod events;
 mod ledger;
+mod sampling_quality;
 mod sorting;
 
 pub use builder::{Body, BuildError, WorldBuilder};
 pub use events::{Action, ActionError, Event, Hold};
 pub use ledger::Ledger;
+pub use sampling_quality::SamplingQuality;
 
 use self::drag::{Hand, Pull, visit_pull};
 use self::events::Schedule;

@@ -10,7 +10,7 @@ use phyxel_io::scene::listed;
 /// Counters that the ledger has per frame; all others are as at its moment.
 const PER_FRAME: [&str; 2] = ["solver_iterations", "unconverged_solves"];
 /// Columns of the ledger that are no counters, besides forces.
-const NO_COUNTERS: [&str; 21] = [
+const NO_COUNTERS: [&str; 24] = [
     "time",
     "time_step",
     "time_step_reason",
@@ -30,6 +30,9 @@ const NO_COUNTERS: [&str; 21] = [
     "angular_momentum_z",
     "volume",
     "particles",
+    "nearest_median",
+    "nearest_smallest",
+    "pieces",
     "yielded",
     "max_speed",
 ];
@@ -102,6 +105,9 @@ fn rows(runs: &[MethodRun], measures: &[Measures]) -> Vec<Row> {
     put("frames", "", &|_, m| Cell::Number(m.last_frame() as f64));
     put("particles_start", "", &|_, m| Cell::Number(column(m, "particles", first)));
     put("particles_end", "", &|_, m| Cell::Number(column(m, "particles", last)));
+    put("nearest_median_least", "", &|_, m| Cell::Number(column(m, "nearest_median", least)));
+    put("nearest_smallest_least", "", &|_, m| Cell::Number(column(m, "nearest_smallest", least)));
+    put("pieces_end", "", &|_, m| Cell::Number(column(m, "pieces", last)));
     put("total_energy_start", "J", &|_, m| over(m, Moment::total_energy, first));
     put("total_energy_end", "J", &|_, m| over(m, Moment::total_energy, last));
     put("total_energy_peak", "J", &|_, m| over(m, Moment::total_energy, peak));
@@ -179,6 +185,11 @@ fn peak(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NAN, f64::max)
 }
 
+/// The smallest; NaN only if there is no number.
+fn least(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::NAN, f64::min)
+}
+
 /// The one that is furthest from zero, with its sign.
 fn largest(values: &[f64]) -> f64 {
     let further = |far: f64, value: f64| if far.is_nan() || value.abs() > far.abs() { value } else { far };
@@ -208,6 +219,7 @@ mod tests {
         let values = [f64::NAN, 1.0, -3.0, 2.0];
         assert_eq!((peak(&values), largest(&values), mean(&values)), (2.0, -3.0, 0.0));
         assert_eq!((last(&values), sum(&values[1..]), smallest_positive(&values)), (2.0, 0.0, 1.0));
+        assert_eq!(least(&values), -3.0);
         assert!(first(&values).is_nan() && peak(&[]).is_nan() && mean(&[]).is_nan() && last(&[]).is_nan());
     }
 

@@ -31,7 +31,7 @@ use super::stiffness::Stiffness;
 use super::thin_bodies::doubt_of_thin_parts;
 use super::{
     Change, ColumnInfo, Energies, Method, MethodError, StepContext, StepError, StepReport, TimeStepLimit,
-    explicit,
+    count_pieces, explicit,
 };
 use crate::forces::{SphViscosity, StrainRateDamping, Viscosity, ViscousBonds};
 use crate::linear::Solved;
@@ -311,6 +311,19 @@ impl Method for Embedded {
     fn visit_bonds(&self, _particles: &Particles, i: usize, visit: &mut dyn FnMut(usize, Vec3)) {
         let bonds = self.bonds.ends(i).iter().zip(self.bonds.vectors(i));
         bonds.for_each(|(&j, u)| visit(j as usize, *u));
+    }
+
+    /// Bonds that flow has carried out of the support have no weight, and a degenerate neighbourhood gives no force.
+    fn n_pieces(&self, particles: &Particles) -> Option<usize> {
+        Some(count_pieces(particles.len(), |i| {
+            let row = self.bonds.ends(i).iter().zip(self.bonds.weights(i));
+            let is_sound = !self.basis[i].is_degenerate();
+            row.filter(move |(_, weight)| is_sound && **weight > 0.0).map(|(&j, _)| j)
+        }))
+    }
+
+    fn elastic_gradient(&self, i: usize) -> Mat3 {
+        self.gradients[i]
     }
 
     fn doubts(&self, _particles: &Particles) -> Vec<String> {

@@ -219,6 +219,35 @@ fn nonlinear_embedding_takes_the_energy_out() {
     assert_eq!(method.force, force, "the elastic forces of the step are not touched");
 }
 
+/// Bonds that flow has carried out of the support hold nothing together, and one particle without bonds is a piece.
+#[test]
+fn pieces_are_joined_by_weighted_bonds() {
+    let mut particles = lattice([10, 5, 5], 0.1, 0.1);
+    let mut method = build(Params::default(), &mut particles);
+    assert_eq!(method.n_pieces(&particles), Some(1));
+    let is_left = |i: usize| particles.position[i].x < 0.5;
+    for i in 0..particles.len() {
+        let support = method.support_radius[i];
+        let row = method.bonds.row_mut(i);
+        let bonds = row.ends.iter().zip(&mut *row.vectors).take(*row.count as usize);
+        let across = bonds.filter(|(j, _)| is_left(i) != is_left(**j as usize));
+        across.for_each(|(_, u)| *u *= 2.0 * support / u.length());
+    }
+    method.compute_bases(&particles);
+    assert_eq!(method.n_pieces(&particles), Some(2));
+    let loose = 17;
+    for i in 0..particles.len() {
+        let support = method.support_radius[i];
+        let row = method.bonds.row_mut(i);
+        let bonds = row.ends.iter().zip(&mut *row.vectors).take(*row.count as usize);
+        bonds
+            .filter(|(j, _)| i == loose || **j as usize == loose)
+            .for_each(|(_, u)| *u *= 2.0 * support / u.length());
+    }
+    method.compute_bases(&particles);
+    assert_eq!(method.n_pieces(&particles), Some(3));
+}
+
 /// Target 9: the stable step is 1.4 to 1.65 d/c.
 #[test]
 fn stable_step_is_as_measured() {

@@ -27,7 +27,7 @@ use super::strays::strays;
 use super::thin_bodies::doubt_of_thin_parts;
 use super::{
     Change, ColumnInfo, Energies, Method, MethodError, StepContext, StepError, StepReport, TimeStepLimit,
-    explicit,
+    count_pieces, explicit,
 };
 use crate::forces::{SphPressure, SphViscosity, StrainRateDamping, Viscosity, ViscousBonds};
 use crate::linear::Solved;
@@ -275,6 +275,22 @@ impl Method for Incremental {
         let (x, elastic) = (&particles.position, self.gradient[i].inverse());
         let row = self.neighbors.row(i).iter().map(|&j| j as usize);
         row.for_each(|j| visit(j, elastic * (x[j] - x[i])));
+    }
+
+    /// The skin of the lists has no weight.
+    fn n_pieces(&self, particles: &Particles) -> Option<usize> {
+        Some(count_pieces(particles.len(), |i| {
+            let row = self.neighbors.row(i).iter().zip(&self.weights[self.neighbors.range(i)]);
+            let is_joined = move |j: u32, weight: f32| match self.has_stored_rest() {
+                true => self.rest_bond(i, j as usize).1 > 0.0,
+                false => weight > 0.0,
+            };
+            row.filter(move |(j, weight)| is_joined(**j, **weight)).map(|(&j, _)| j)
+        }))
+    }
+
+    fn elastic_gradient(&self, i: usize) -> Mat3 {
+        self.gradient[i]
     }
 
     fn doubts(&self, _particles: &Particles) -> Vec<String> {

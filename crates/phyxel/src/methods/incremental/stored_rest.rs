@@ -14,7 +14,7 @@ const MIN_ROWS: usize = 128;
 impl Incremental {
     /// i's rest bond to j, F_p X_ij, and its weight.
     #[inline(always)]
-    fn rest_bond(&self, i: usize, j: usize) -> (Vec3, Real) {
+    pub(super) fn rest_bond(&self, i: usize, j: usize) -> (Vec3, Real) {
         let u = self.plastic_gradient[i] * (self.listed_position[j] - self.listed_position[i]);
         let h = bond_support(&self.support, i, j);
         (u, Real::from(cosine_weight((u.length_squared() / (h * h)) as f32)))

@@ -21,7 +21,7 @@ pub use params::{Params, Support, VolumeRule};
 use super::stiffness::Stiffness;
 use super::{
     Change, ColumnInfo, ElasticEnergy, Energies, Method, MethodError, StepContext, StepError, StepReport,
-    TimeStepLimit, explicit,
+    TimeStepLimit, count_pieces, explicit,
 };
 use crate::forces::{StrainRateDamping, Viscosity, ViscousBonds};
 use crate::linear::Solved;
@@ -175,6 +175,19 @@ impl Method for Reference {
         let rest = &self.rest_position;
         let row = self.rest.neighbors.row(i).iter().map(|&j| j as usize);
         row.for_each(|j| visit(j, rest[j] - rest[i]));
+    }
+
+    /// Bonds never break.
+    fn n_pieces(&self, particles: &Particles) -> Option<usize> {
+        let RestShape { neighbors, weights, .. } = &self.rest;
+        Some(count_pieces(particles.len(), |i| {
+            let row = neighbors.row(i).iter().zip(&weights[neighbors.range(i)]);
+            row.filter(|(_, w)| w[0] > 0.0 || w[1] > 0.0).map(|(&j, _)| j)
+        }))
+    }
+
+    fn elastic_gradient(&self, i: usize) -> Mat3 {
+        self.gradients[i]
     }
 
     fn doubts(&self, _particles: &Particles) -> Vec<String> {

@@ -1,0 +1,70 @@
+//! How well the particles sample the matter: distances to the nearest neighbours, and pieces.
+
+use super::{Group, World};
+use crate::math::{Mat3, Real, max_over};
+use crate::neighbors::Grid;
+use rayon::prelude::*;
+
+/// Nearest neighbours are first looked for within this many spacings …
+const NEAR: Real = 1.25;
+/// … and then within this many, which counts as the distance where there is nobody (spacings).
+const FAR: Real = 2.5;
+/// Particles with a smaller volume ratio are measured as they are: the inverse of F would say nothing.
+const LEAST_VOLUME_RATIO: Real = 0.05;
+
+/// Quality of the sampling at one moment. `None` where there is nothing to measure.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SamplingQuality {
+    /// Median over the particles of the distance to the nearest neighbour (spacings). A lattice has 1.
+    pub nearest_median: Option<Real>,
+    /// Smallest of these distances (spacings).
+    pub nearest_smallest: Option<Real>,
+    /// Pieces of matter that no force of a bond holds together; a stray is a piece.
+    pub n_pieces: Option<usize>,
+}
+
+impl World {
+    /// Distances and pieces at the present moment.
+    pub(super) fn sampling_quality(&self) -> SamplingQuality {
+        let mut nearest: Vec<Real> =
+            self.groups.iter().flat_map(|group| self.nearest_distances(group)).collect();
+        let n_pieces = self.groups.iter().map(|g| g.method.n_pieces(&g.particles)).sum();
+        if nearest.is_empty() {
+            return SamplingQuality { n_pieces, ..SamplingQuality::default() };
+        }
+        let middle = nearest.len() / 2;
+        let (below, median, _) = nearest.select_nth_unstable_by(middle, Real::total_cmp);
+        let smallest = below.iter().fold(*median, |least, &distance| least.min(distance));
+        SamplingQuality { nearest_median: Some(*median), nearest_smallest: Some(smallest), n_pieces }
+    }
+
+    /// For each particle the least |F_i⁻¹ x_ij|/(r_i + r_j) over the particles of the same piece of matter.
+    ///   F elastic deformation gradient (1)   x_ij world bond (m)   r radius, half the spacing at the start (m)
+    /// Elastic strain is undone: a rubber block that is pressed flat is sampled as well as at rest. The spacing is that of the
+    /// start: splitting and merging keep it, since it is what they aim at. Where spacings differ, a pair has their mean.
+    fn nearest_distances(&self, group: &Group) -> Vec<Real> {
+        let (particles, bodies) = (&group.particles, self.body_contacts.bodies());
+        let (x, radius) = (&particles.position, &particles.radius);
+        let largest = max_over(x.len(), |i| radius[i]).map_or(1.0, |m| m.0);
+        let grid = Grid::new(x, NEAR * 2.0 * largest);
+        let matter = |i: usize| bodies[particles.body[i] as usize].matter;
+        let within = |i: usize, inverse: Mat3, reach: Real| {
+            let mut least = reach;
+            grid.visit_ball(x[i], reach * (radius[i] + largest), |j| {
+                let j = j as usize;
+                if j != i && matter(j) == matter(i) {
+                    least = least.min((inverse * (x[j] - x[i])).length() / (radius[i] + radius[j]));
+                }
+            });
+            least
+        };
+        let rows = (0..x.len()).into_par_iter().with_min_len(256);
+        rows.map(|i| {
+            let f = group.method.elastic_gradient(i);
+            let inverse = if f.determinant() > LEAST_VOLUME_RATIO { f.inverse() } else { Mat3::IDENTITY };
+            let least = within(i, inverse, NEAR);
+            if least < NEAR { least } else { within(i, inverse, FAR) }
+        })
+        .collect()
+    }
+}
