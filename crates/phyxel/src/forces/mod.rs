@@ -1,6 +1,8 @@
-//! Forces that several methods share: fields that act on every particle, viscosity, and the pressure of SPH.
+//! Forces that several methods share: fields that act on every particle, viscosity, what keeps particles apart, and the
+//! pressure of SPH.
 
 mod fields;
+pub mod repulsion;
 mod sph_pressure;
 mod sph_viscosity;
 mod viscosity;

@@ -242,12 +242,22 @@ pub struct Flowed {
 
 impl Yielding {
     /// Stress and flow of matter with deformation gradient F within a step. [Jones2014] Eqs. 4, 6, 7.
+    /// `unseen` is the energy density of deformation that F does not explain; it makes matter flow as a deviatoric stress
+    /// with as much energy, σ²/(6µ), would. [J/m³]
     #[inline]
-    pub fn answer(&self, (law, lame): (Law, Lame), f: Mat3, accumulated: Real, time_step: Real) -> Answered {
+    pub fn answer(
+        &self,
+        (law, lame): (Law, Lame),
+        f: Mat3,
+        unseen: Real,
+        accumulated: Real,
+        time_step: Real,
+    ) -> Answered {
         let svd = svd(f);
         let sigma = svd.sigma;
         let stress = law.principal_stress(lame, sigma);
-        let magnitude = self.measure.of(stress);
+        let seen = self.measure.of(stress);
+        let magnitude = (seen * seen + 6.0 * lame.mu * unseen).sqrt();
         let fraction = self.fraction(magnitude, accumulated, time_step);
         // inverted matter never flows
         if fraction == 0.0 || sigma.z <= 0.0 {
@@ -261,7 +271,7 @@ impl Yielding {
             plastic,
             elastic,
             fraction,
-            hardening: (magnitude - self.measure.of(after)).max(0.0),
+            hardening: (seen - self.measure.of(after)).max(0.0),
             strain: (2.0 / 3.0 * log_plastic.length_squared()).sqrt(),
             work: law.principal_energy(lame, sigma) - law.principal_energy(lame, elastic),
         };

@@ -9,5 +9,5 @@ pub use laplacian::Laplacian;
 pub use moment::{Inverse, moment, safe_inverse};
 pub use passes::{
     Answer, BondGeometry, EvenBonds, Fit, WeightedBonds, apply_laplacian, fit_gradient, fit_row,
-    gather_answers,
+    fit_row_with_squares, gather_answers,
 };

@@ -153,6 +153,20 @@ pub fn fit_row(bonds: &impl BondRows, geometry: &impl BondGeometry, i: usize) ->
     Fit { product, sum }
 }
 
+/// The fit of one row, and Σ_j w_ij |y_ij|².
+#[inline(always)]
+pub fn fit_row_with_squares(bonds: &impl BondRows, geometry: &impl BondGeometry, i: usize) -> (Fit, Real) {
+    let (mut product, mut sum, mut squares) = (Mat3::ZERO, Vec3::ZERO, 0.0);
+    for (bond, j, weight) in bonds.own(i) {
+        let field = geometry.field(i, j);
+        let y = field * weight;
+        sum += y;
+        squares += field.dot(y);
+        product += outer(y, geometry.reference(bond, i, j));
+    }
+    (Fit { product, sum }, squares)
+}
+
 /// Second pass: adds Σ_j w_ji (M_j u_ij + c_j y_ij) to every force, as minus the same of the bonds j → i.
 pub fn gather_answers(
     bonds: &impl BondRows,

@@ -167,6 +167,13 @@ static INCREMENTAL: Table = Table {
              see; the paper has none, which is 0. It acts in the corrected form.",
         ),
         key(
+            "repulsion",
+            Kind::Quantity(NON_NEGATIVE),
+            Presence::Default("0.3"),
+            "Strength, as a share of lambda + 2 mu, with which particles nearer than 0.8 of the spacing push each other away; the paper \
+             has none, which is 0. It acts in the corrected form.",
+        ),
+        key(
             "pressure",
             Kind::Quantity(NON_NEGATIVE),
             Presence::Default("0"),
@@ -264,6 +271,13 @@ static EMBEDDED: Table = Table {
              see; the paper has none, which is 0.",
         ),
         key(
+            "repulsion",
+            Kind::Quantity(NON_NEGATIVE),
+            Presence::Default("0.3"),
+            "Strength, as a share of lambda + 2 mu, with which particles that have flowed and are nearer than 0.8 of the spacing push \
+             each other away; the paper has none, which is 0.",
+        ),
+        key(
             "flow_rule",
             Kind::Choice(&[
                 ("per_second", "`flow_rate` is in 1/s, and the material does not depend on the time step"),
@@ -316,7 +330,7 @@ static EMBEDDED: Table = Table {
         key(
             "embed_flow",
             Kind::Quantity(quantity(Dimension::NONE, Range::NON_NEGATIVE)),
-            Presence::Default("0.5"),
+            Presence::Default("0.1"),
             "Plastic strain since the last update, where it is largest, that makes an update worth while; the paper updates in \
              every step, which 0 does.",
         ),

@@ -1,14 +1,15 @@
 //! Deformation, plastic flow and forces: the passes over bonds of a step.
 
 use super::{Basis, BodyFacts, Embedded, Flow, MassRule, MatterColumns, WorldBonds};
-use crate::material::{FlowRule, Lame};
+use crate::forces::repulsion;
+use crate::material::{FlowRule, Lame, Yielding};
 use crate::math::{
-    CHUNK, Mat3, Real, Svd, Vec3, cofactor, double_dot, max_over, outer, scaled_columns, sum_over,
+    CHUNK, Mat3, Real, Svd, Vec3, cofactor, double_dot, max_over, outer, scaled_columns, sum_over, svd,
     symmetric_eigen, trace,
 };
 use crate::methods::{ElasticEnergy, StepContext};
-use crate::mls::{Answer, fit_row, gather_answers};
-use crate::neighbors::SlotRow;
+use crate::mls::{Answer, fit_row, fit_row_with_squares, gather_answers};
+use crate::neighbors::{BondRows, SlotRow};
 use crate::particles::Particles;
 use rayon::prelude::*;
 
@@ -35,25 +36,29 @@ impl Response<'_> {
     /// P and the flow of a particle with deformation gradient F. [Jones2014] Eqs. 4, 6, 7.
     /// Where matter flows, P is the derivative of Ψ(F F_p⁻¹), P(s_e) F_p⁻ᵀ, with the bonds before the flow.
     #[inline]
-    fn of(&self, i: usize, f: Mat3, volume: Real) -> (Mat3, Flow) {
+    fn of(&self, i: usize, f: Mat3, volume: Real, unseen: Real) -> (Mat3, Flow) {
         let BodyFacts { law, measure, .. } = self.bodies[self.body[i] as usize];
         let lame = self.matter.lame.at(i);
-        let flowing =
-            self.flow.map(|(time_step, rule)| (time_step, self.matter.plasticity.at(i, measure, rule)));
-        let Some((time_step, yielding)) = flowing.filter(|f| f.1.flow_rate > 0.0) else {
+        let (time_step, rule) = self.flow.unwrap_or_default();
+        let yielding = self.matter.plasticity.at(i, measure, rule);
+        if yielding.flow_rate == 0.0 {
             return (law.first_piola(lame, f), Flow::NONE);
-        };
-        let answer = yielding.answer((law, lame), f, self.hardening[i], time_step);
-        let (Svd { u, v, .. }, stress) = (answer.svd, answer.stress);
+        }
+        let yielding =
+            Yielding { flow_rate: if self.flow.is_some() { yielding.flow_rate } else { 0.0 }, ..yielding };
+        let answer = yielding.answer((law, lame), f, unseen / volume, self.hardening[i], time_step);
+        let (Svd { u, sigma, v }, stress) = (answer.svd, answer.stress);
         let Some(flowed) = answer.flow else {
-            return (scaled_columns(u, stress) * v.transpose(), Flow::NONE);
+            let none = Flow { least_stretch: sigma.z, ..Flow::NONE };
+            return (scaled_columns(u, stress) * v.transpose(), none);
         };
         let flow = Flow {
             plastic: scaled_columns(v, flowed.plastic) * v.transpose(),
             fraction: flowed.fraction,
             hardening: flowed.hardening,
             strain: flowed.strain,
-            work: volume * flowed.work,
+            work: volume * flowed.work + unseen * flowed.fraction * (2.0 - flowed.fraction),
+            least_stretch: flowed.elastic.min_element(),
         };
         (scaled_columns(u, stress / flowed.plastic) * v.transpose(), flow)
     }
@@ -94,12 +99,14 @@ impl Embedded {
                 *flow = Flow::NONE;
                 return;
             }
-            let fit = fit_row(&bonds, &geometry, i);
+            let (fit, squares) = fit_row_with_squares(&bonds, &geometry, i);
             let f = fit.product * own.inverse_moment;
-            let (stress, flowed) = response.of(i, f, own.volume);
+            let unseen = 0.5 * own.residual * (squares - double_dot(f, fit.product)).max(0.0);
+            let (stress, flowed) = response.of(i, f, own.volume, unseen);
             (*gradient, *flow) = (f, flowed);
-            let carrier = stress * own.inverse_moment * own.volume - f * own.residual;
-            *answer = Answer { carrier, residual: own.residual };
+            let residual = own.residual * (1.0 - flowed.fraction);
+            let carrier = stress * own.inverse_moment * own.volume - f * residual;
+            *answer = Answer { carrier, residual };
             *force = answer.own_force(own.row_sum, &fit);
         });
     }
@@ -108,6 +115,66 @@ impl Embedded {
     fn gather(&mut self, positions: &[Vec3]) {
         let geometry = WorldBonds { bonds: &self.bonds, positions };
         gather_answers(&&self.bonds, &geometry, &self.answers, &mut self.force);
+        self.push_apart(positions);
+    }
+
+    /// Adds to the forces what keeps particles apart that have flowed: each of the bonds between two has half of their
+    /// repulsion. What never flowed is held by its rest bonds.
+    fn push_apart(&mut self, positions: &[Vec3]) {
+        if self.params.repulsion == 0.0 || self.matter.plasticity.is_elastic() {
+            return;
+        }
+        let mut reach = std::mem::take(&mut self.reach);
+        let rows = (0..positions.len()).into_par_iter().with_min_len(512);
+        rows.map(|i| self.reach_of(i, self.flows[i].least_stretch)).collect_into_vec(&mut reach);
+        self.reach = reach;
+        let mut force = std::mem::take(&mut self.force);
+        let (bonds, this) = (&&self.bonds, &*self);
+        force.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(i, force)| {
+            if this.reach[i] > 0.0 {
+                for (_, j, _) in bonds.own(i).chain(bonds.incoming(i)) {
+                    let bond = positions[j] - positions[i];
+                    if let Some(pair) = this.crowding(i, j, bond) {
+                        *force += pair.force(bond);
+                    }
+                }
+            }
+        });
+        self.force = force;
+    }
+
+    /// Half the room of a particle, 0 where it never flowed. Where matter is squeezed elastically it is not crowded. [m]
+    fn reach_of(&self, i: usize, least_stretch: Real) -> Real {
+        if self.plastic_strain[i] > 0.0 { 0.5 * self.room[i] * least_stretch.clamp(0.0, 1.0) } else { 0.0 }
+    }
+
+    /// Half of the repulsion of two particles that are near each other: each of the bonds between them has as much.
+    #[inline(always)]
+    fn crowding(&self, i: usize, j: usize, bond: Vec3) -> Option<repulsion::Pair> {
+        let room = self.reach[i] + self.reach[j];
+        if bond.length_squared() >= room * room || self.reach[j] == 0.0 {
+            return None;
+        }
+        let share = 0.25 * self.params.repulsion;
+        let of = |i: usize| repulsion::stiffness(share, self.matter.lame.at(i), self.basis[i].volume);
+        Some(repulsion::Pair { room, stiffness: of(i) + of(j) })
+    }
+
+    /// Energy of particle i's bonds to others that it crowds. [J]
+    fn crowding_energy(&self, positions: &[Vec3], i: usize) -> Real {
+        if self.reach.get(i).is_none_or(|reach| *reach == 0.0) {
+            return 0.0;
+        }
+        let bonds = self.bonds.ends(i).iter().map(|&j| (j as usize, positions[j as usize] - positions[i]));
+        bonds.filter_map(|(j, bond)| Some(self.crowding(i, j, bond)?.energy(bond))).sum()
+    }
+
+    /// What keeps particles apart, after state was loaded.
+    pub(super) fn restore_reaches(&mut self) {
+        if self.params.repulsion > 0.0 && !self.matter.plasticity.is_elastic() {
+            let of = |i: usize| self.reach_of(i, svd(self.gradients[i]).sigma.z);
+            self.reach = (0..self.gradients.len()).map(of).collect();
+        }
     }
 
     /// F_i of the present bonds and positions.
@@ -157,6 +224,7 @@ impl Embedded {
     pub(super) fn elastic_energy(&self, positions: &[Vec3], body: &[u32]) -> ElasticEnergy {
         sum_over(positions.len(), |i| {
             let (f, residual) = self.fit_with_residual(positions, i);
+            let residual = residual + self.crowding_energy(positions, i);
             let density = |f| self.energy_density(body, i, f);
             ElasticEnergy { residual, ..ElasticEnergy::of_strain(self.basis[i].volume, f, density) }
         })
@@ -183,6 +251,10 @@ impl Embedded {
     }
 
     /// ũ_ij = F_p u_ij for the bonds of every particle that flowed, and what it leaves in its state. Returns how many did.
+    ///
+    /// Departs from the paper, which has no residuals (`stabilization = 0`): they flow, too. By the same fraction γ as the strain, rest
+    /// bonds go over to those that F explains, u_ij ← (1 − γ) u_ij + γ F⁻¹ x_ij; else residuals would be an elastic skeleton that bears
+    /// loads over the yield stress. F, which changes by the square of the residuals, is then set back to what it was.
     pub(super) fn flow(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>) -> usize {
         if self.matter.plasticity.is_elastic() {
             return 0;
@@ -195,7 +267,9 @@ impl Embedded {
             }
             let largest = max_over(flows.len(), |i| flows[i].strain).map_or(0.0, |m| m.0);
             let rule = self.basis_rule();
-            let Self { bonds, basis, support_radius, matter, flows, .. } = self;
+            let (x, relaxes) = (&particles.position, self.params.stabilization > 0.0);
+            let Self { bonds, basis, support_radius, matter, flows, gradients, .. } = self;
+            let gradients = &*gradients;
             let Self { hardening, plastic_strain, plastic_work, plastic_gradient, .. } = self;
             let (matter, support_radius, volume) = (&*matter, &*support_radius, &particles.volume);
             let rows = bonds.par_rows_mut().zip(basis.par_iter_mut()).zip(flows.par_iter());
@@ -205,7 +279,19 @@ impl Embedded {
                 let ((mut row, basis), flow) = row;
                 if flow.fraction > 0.0 {
                     let particle = (support_radius[i], volume[i], matter.lame.at(i));
+                    let inverse = gradients[i].inverse();
+                    if relaxes {
+                        let n = row.len();
+                        for (&j, u) in row.ends[..n].iter().zip(&mut row.vectors[..n]) {
+                            *u = u.lerp(inverse * (x[j as usize] - x[i]), flow.fraction);
+                        }
+                    }
                     *basis = rule.basis(&mut row, particle, |u| flow.plastic * u);
+                    if relaxes && !basis.is_degenerate() {
+                        let left = flow.plastic * inverse;
+                        let correction = left * (product_with_world(&row, x, i) * basis.inverse_moment);
+                        *basis = rule.basis(&mut row, particle, |u| correction * u);
+                    }
                     let (((hardening, strain), work), gradient) = state;
                     *hardening += flow.hardening;
                     *strain += flow.strain;
@@ -270,6 +356,13 @@ impl Embedded {
         }
         self.compute_bases(particles);
     }
+}
+
+/// Σ_j w_ij x_ij u_ijᵀ of a row.
+pub(super) fn product_with_world(row: &SlotRow<'_>, x: &[Vec3], i: usize) -> Mat3 {
+    let n = row.len();
+    let bonds = row.ends[..n].iter().zip(&row.vectors[..n]).zip(&row.weights[..n]);
+    bonds.fold(Mat3::ZERO, |sum, ((&j, &u), &w)| sum + outer((x[j as usize] - x[i]) * Real::from(w), u))
 }
 
 /// How a basis is computed from rest bonds.

@@ -55,6 +55,8 @@ pub struct Embedded {
     // state
     embedded_position: Vec<Vec3>,
     support_radius: Vec<Real>,
+    /// How near to others a particle may come. [m]
+    room: Vec<Real>,
     /// α [Pa]
     hardening: Vec<Real>,
     /// Accumulated equivalent plastic strain. [1]
@@ -73,6 +75,8 @@ pub struct Embedded {
     // of the present shape
     gradients: Vec<Mat3>,
     flows: Vec<Flow>,
+    /// Half the room of what has flowed, at the last forces. [m]
+    reach: Vec<Real>,
     answers: Vec<Answer>,
     viscous: Viscosity,
     sph: SphViscosity,
@@ -179,11 +183,19 @@ struct Flow {
     strain: Real,
     /// Energy taken. [J]
     work: Real,
+    /// Smallest principal stretch that is left.
+    least_stretch: Real,
 }
 
 impl Flow {
-    const NONE: Self =
-        Self { plastic: Mat3::IDENTITY, fraction: 0.0, hardening: 0.0, strain: 0.0, work: 0.0 };
+    const NONE: Self = Self {
+        plastic: Mat3::IDENTITY,
+        fraction: 0.0,
+        hardening: 0.0,
+        strain: 0.0,
+        work: 0.0,
+        least_stretch: 1.0,
+    };
 }
 
 /// Rest bonds against world bonds.
@@ -351,6 +363,7 @@ impl Embedded {
             |name, unit, carry, data| visitor.visit(StateItem { name, unit, set: PARTICLES, carry, data });
         item("embedded_position", "m", Carry::Mean, StateData::Vectors(&mut self.embedded_position));
         item("support_radius", "m", Carry::Copy, StateData::Reals(&mut self.support_radius));
+        item("room", "m", Carry::Mean, StateData::Reals(&mut self.room));
         item("hardening", "Pa", Carry::Mean, StateData::Reals(&mut self.hardening));
         item("plastic_strain", "1", Carry::Mean, StateData::Reals(&mut self.plastic_strain));
         item("plastic_work", "J", Carry::Sum, StateData::Reals(&mut self.plastic_work));

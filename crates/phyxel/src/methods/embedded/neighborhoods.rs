@@ -1,5 +1,6 @@
 //! New neighbours, found in embedded space.
 
+use super::deformation::product_with_world;
 use super::{Embedded, ListUpdate};
 use crate::math::{Mat3, Real, Vec3, frobenius_norm};
 use crate::methods::StepContext;
@@ -238,12 +239,7 @@ fn correction(
     around: &Surroundings<'_>,
     i: usize,
 ) -> Mat3 {
-    let n = row.len();
-    let bonds = row.ends[..n].iter().zip(&row.vectors[..n]).zip(&row.weights[..n]);
-    let product = bonds.fold(Mat3::ZERO, |sum, ((&j, &u), &w)| {
-        let x = around.world[j as usize] - around.world[i];
-        sum + crate::math::outer(x * Real::from(w), u)
-    });
+    let product = product_with_world(row, around.world, i);
     let change = inverse_old * (product * inverse_moment) - Mat3::IDENTITY;
     let size = frobenius_norm(change);
     if !size.is_finite() {

@@ -96,6 +96,8 @@ pub struct Params {
     pub mass_rule: MassRule,
     /// β, share of λ + 2µ that resists motion that the fit cannot see; 0 is the paper.
     pub stabilization: Real,
+    /// Share of λ + 2µ with which particles that have flowed and crowd push each other away; 0 is the paper.
+    pub repulsion: Real,
     /// What flow rates mean.
     pub flow_rule: FlowRule,
     /// How positions and velocities advance.
@@ -129,12 +131,13 @@ impl Default for Params {
             volume_rule: VolumeRule::Moments,
             mass_rule: MassRule::Fixed,
             stabilization: 0.1,
+            repulsion: 0.3,
             flow_rule: FlowRule::PerSecond,
             integrator: Integrator::Leapfrog,
             viscosity_model: ViscosityModel::StrainRate,
             embedding: Embedding::Linear,
             embed_every: 3,
-            embed_flow: 0.5,
+            embed_flow: 0.1,
             embed_tolerance: 3e-4,
             list_update: ListUpdate::Continuous,
             common_neighbors: 8,
@@ -153,6 +156,7 @@ impl Params {
             support_factor: 2.0,
             mass_rule: MassRule::Running,
             stabilization: 0.0,
+            repulsion: 0.0,
             flow_rule: FlowRule::PerStep,
             integrator: Integrator::Newmark,
             viscosity_model: ViscosityModel::Sph,

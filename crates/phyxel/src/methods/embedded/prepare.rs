@@ -1,7 +1,7 @@
 //! From particles to a method that can step: neighbourhoods, volumes, scales; and back from a checkpoint.
 
 use super::{BodyFacts, Embedded, Flow, MatterColumns, Pace, Params, RestFacts, Tallies, VolumeRule};
-use crate::forces::{SphViscosity, Viscosity};
+use crate::forces::{SphViscosity, Viscosity, repulsion};
 use crate::geometry::Sampling;
 use crate::material::{LameParameter, Law};
 use crate::math::{Mat3, Real, Vec3};
@@ -38,11 +38,13 @@ impl Embedded {
         let keys = keys(&matter.pieces(), particles);
         let lists = nearest(Points { positions: x, keys: &keys }, SLOTS);
         let mut bonds = SlotBonds::new(n);
-        let mut support_radius = vec![0.0; n];
+        let (mut support_radius, mut room) = (vec![0.0; n], vec![0.0; n]);
         for i in 0..n {
             let mut row: Vec<(u32, Vec3)> = lists.row(i).iter().map(|&j| (j, x[j as usize] - x[i])).collect();
             let distances: Real = row.iter().map(|bond| bond.1.length()).sum();
             support_radius[i] = params.support_factor * distances / row.len().max(1) as Real;
+            let nearest = row.iter().map(|bond| bond.1.length()).fold(Real::INFINITY, Real::min);
+            room[i] = repulsion::room(nearest, 2.0 * particles.radius[i]);
             bonds.row_mut(i).set(&mut row);
         }
         drop(lists);
@@ -83,6 +85,8 @@ impl Embedded {
                 plasticity: matter.plasticity.clone(),
             },
             bodies,
+            reach: Vec::new(),
+            room,
             embedded_position: particles.position.clone(),
             support_radius,
             hardening: vec![0.0; n],
@@ -181,5 +185,6 @@ impl Embedded {
         self.compute_bases(particles);
         self.resize_scratch(n);
         self.refit(&particles.position);
+        self.restore_reaches();
     }
 }

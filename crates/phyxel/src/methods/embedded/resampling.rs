@@ -383,6 +383,10 @@ impl Embedded {
         self.visit_particle_state(&mut remap);
         let (name, unit, set, carry) = ("gradient", "1", PARTICLES, Carry::Mean);
         remap.visit(StateItem { name, unit, set, carry, data: StateData::Matrices(&mut self.gradients) });
+        if !self.reach.is_empty() {
+            let (name, unit, data) = ("reach", "m", StateData::Reals(&mut self.reach));
+            remap.visit(StateItem { name, unit, set, carry, data });
+        }
         for &(i, offset) in &split {
             let parent = place[i] as usize;
             let world = self.gradients[parent] * offset;

@@ -52,6 +52,8 @@ pub(super) struct RowSums {
     moment: Mat3,
     /// S_i [J]
     spare: Mat3,
+    /// The particle's half of the energy of its bonds' residuals. [J]
+    unseen: Real,
     n_active: usize,
 }
 
@@ -59,7 +61,7 @@ impl Incremental {
     /// Weights of row i at the present positions, and their sums.
     #[inline(always)]
     pub(super) fn weigh_row(&self, x: &[Vec3], i: usize, weights: &mut [f32]) -> RowSums {
-        let (mut moment, mut spare, mut n_active) = (Mat3::ZERO, Mat3::ZERO, 0);
+        let (mut moment, mut spare, mut unseen, mut n_active) = (Mat3::ZERO, Mat3::ZERO, 0.0, 0);
         let range = self.neighbors.range(i);
         let row = self.neighbors.row(i).iter().zip(&self.bond_facts[range.clone()]);
         for (((&j, facts), &r), weight) in row.zip(&self.residual[range]).zip(weights) {
@@ -68,9 +70,11 @@ impl Incremental {
             let w = Real::from(*weight);
             n_active += usize::from(w > 0.0);
             moment += outer(bond * w, bond);
-            spare -= outer(r * (0.5 * w * Real::from(facts.stiffness)), bond - r);
+            let pull = r * (0.5 * w * Real::from(facts.stiffness));
+            spare -= outer(pull, bond - r);
+            unseen += 0.5 * pull.dot(r);
         }
-        RowSums { moment, spare, n_active }
+        RowSums { moment, spare, unseen, n_active }
     }
 
     /// Weights and moments of the present shape, flow and stress: what forces are gathered from. In no time nothing flows.
@@ -100,7 +104,7 @@ impl Incremental {
             return super::Response { carrier, inverse_moment: inverse, gradient: f, ..Default::default() };
         }
         let Answered { svd: Svd { u, sigma, v }, stress, flow } =
-            yielding.answer((body.law, lame), f, self.hardening[i], time_step);
+            yielding.answer((body.law, lame), f, sums.unseen / volume, self.hardening[i], time_step);
         let mut left = flow.map_or(sigma, |flow| flow.elastic);
         if self.params.volume_relaxation > 0.0 {
             let ratio = left.element_product();
@@ -128,7 +132,8 @@ impl Incremental {
             fraction: flow.map_or(0.0, |flow| flow.fraction),
             hardening: flow.map_or(0.0, |flow| flow.hardening),
             strain: flow.map_or(0.0, |flow| flow.strain),
-            work: volume * flow.map_or(0.0, |flow| flow.work),
+            work: flow
+                .map_or(0.0, |flow| volume * flow.work + sums.unseen * flow.fraction * (2.0 - flow.fraction)),
         }
     }
 
@@ -152,7 +157,7 @@ impl Incremental {
         sum_over(self.responses.len(), |i| usize::from(self.responses[i].fraction > 0.0))
     }
 
-    /// f_i = Σ_j w_ij (M_i + M_j) x_ij + k_ij r_ij
+    /// f_i = Σ_j w_ij (M_i + M_j) x_ij + k_ij r_ij, and what keeps crowding particles apart
     pub(super) fn gather(&mut self, x: &[Vec3]) {
         let mut force = std::mem::take(&mut self.force);
         force.resize(x.len(), Vec3::ZERO);
@@ -165,8 +170,10 @@ impl Incremental {
             let row = row.zip(&this.bond_facts[range.clone()]);
             for (((&j, &w), facts), &r) in row.zip(&this.residual[range]) {
                 let j = j as usize;
-                let pair = (own + this.carriers[j]) * (x[j] - x[i]) + r * Real::from(facts.stiffness);
+                let bond = x[j] - x[i];
+                let pair = (own + this.carriers[j]) * bond + r * Real::from(facts.stiffness);
                 sum += pair * Real::from(w);
+                sum += facts.repulsion().force(bond);
             }
             *force = sum;
         });
@@ -260,14 +267,15 @@ impl Incremental {
             let row = self.neighbors.row(i).iter().zip(&self.bond_facts[range.clone()]);
             let residual: Real = row
                 .zip(&self.residual[range])
-                .map(|((&j, facts), r)| {
-                    let weight = facts.weight(self.params.force_form, x[j as usize] - x[i]);
-                    Real::from(weight * facts.stiffness) * r.length_squared()
+                .zip(&self.weights[self.neighbors.range(i)])
+                .map(|(((&j, facts), r), &weight)| {
+                    let crowding = facts.repulsion().energy(x[j as usize] - x[i]);
+                    0.5 * Real::from(weight * facts.stiffness) * r.length_squared() + crowding
                 })
                 .sum();
             let density = |f| law.energy_density(self.lame.at(i), f);
             let strain = ElasticEnergy::of_strain(particles.volume[i], self.gradient[i], density);
-            ElasticEnergy { residual: 0.25 * residual, ..strain }
+            ElasticEnergy { residual: 0.5 * residual, ..strain }
         })
     }
 

@@ -1,6 +1,7 @@
 //! Neighbours in world space, in lists with a skin that outlast many steps.
 
 use super::{ForceForm, Incremental};
+use crate::forces::repulsion;
 use crate::kernels::cosine_weight;
 use crate::math::{Mat3, Real, Vec3, max_over, outer, scaled_columns, sum_over, symmetric_eigen, trace};
 use crate::neighbors::{Grid, Neighbors};
@@ -97,7 +98,7 @@ impl Incremental {
             return full;
         }
         found.clear();
-        grid.visit_ball(x[i], full * self.stretch[i].max(1.0), |j| {
+        grid.visit_ball(x[i], full * self.stretch[i].1.max(1.0), |j| {
             let squared = self.metric[i].square(x[j as usize] - x[i]);
             if squared < full * full && j as usize != i && piece[j as usize] == piece[i] {
                 found.push((squared, j));
@@ -121,7 +122,7 @@ impl Incremental {
         let is_plain = self.params.force_form == ForceForm::Corrected;
         let metrics = self.listed_gradient.par_iter().with_min_len(256).map(|f| match is_plain {
             true => Metric::of(*f),
-            false => (Metric::WORLD, 1.0),
+            false => (Metric::WORLD, (1.0, 1.0)),
         });
         metrics.unzip_into_vecs(&mut self.metric, &mut self.stretch);
     }
@@ -140,10 +141,10 @@ impl Incremental {
         self.support = support;
         let (support, factor) = (&self.support, self.reach_factor());
         let largest = max_over(n, |i| support[i]).map_or(1.0, |m| m.0);
-        let longest = max_over(n, |i| self.stretch[i]).map_or(1.0, |m| m.0);
+        let longest = max_over(n, |i| self.stretch[i].1).map_or(1.0, |m| m.0);
         self.neighbors = Neighbors::from_rows(n, |i, row| {
             // the mean of two metrics is at least half of either
-            let stretch = (std::f64::consts::SQRT_2 * self.stretch[i]).min(longest);
+            let stretch = (std::f64::consts::SQRT_2 * self.stretch[i].1).min(longest);
             grid.visit_ball(x[i], factor * 0.5 * (support[i] + largest) * stretch, |j| {
                 let j = j as usize;
                 let reach = factor * bond_support(support, i, j);
@@ -183,17 +184,29 @@ impl Incremental {
         self.time_scale =
             if scales.is_empty() { 0.0 } else { *scales.select_nth_unstable_by(k, Real::total_cmp).1 };
         self.bond_facts.resize(self.neighbors.n_bonds(), BondFacts::default());
+        self.weights.resize(self.neighbors.n_bonds(), 0.0);
+        // what is squeezed elastically is not crowded
+        let room = |i: usize| self.room[i] * self.stretch[i].0.min(1.0);
+        let share = match self.params.force_form {
+            ForceForm::Corrected if !self.has_stored_rest() => self.params.repulsion,
+            _ => 0.0,
+        };
+        let push = |i: usize| repulsion::stiffness(share, self.lame.at(i), particles.volume[i]);
         let mut none = vec![(); n];
         neighbors.par_rows_mut(&mut self.bond_facts, &mut none).for_each(|(i, row, ())| {
             for (&j, bond) in neighbors.row(i).iter().zip(row) {
-                let h = bond_support(&self.support, i, j as usize);
-                let Metric { diagonal, mixed } = self.metric[i].mean(&self.metric[j as usize]);
+                let j = j as usize;
+                let h = bond_support(&self.support, i, j);
+                let Metric { diagonal, mixed } = self.metric[i].mean(&self.metric[j]);
                 let (d, m) = (diagonal / (h * h), mixed / (h * h));
-                bond.metric = [d.x, d.y, d.z, m.x, m.y, m.z].map(|v| v as f32);
-                bond.stiffness = (facts[i].stiffness + facts[j as usize].stiffness) as f32;
+                *bond = BondFacts {
+                    metric: [d.x, d.y, d.z, m.x, m.y, m.z].map(|v| v as f32),
+                    stiffness: (facts[i].stiffness + facts[j].stiffness) as f32,
+                    room: (0.5 * (room(i) + room(j))) as f32,
+                    push: (0.5 * (push(i) + push(j))) as f32,
+                };
             }
         });
-        self.weights.resize(self.neighbors.n_bonds(), 0.0);
     }
 }
 
@@ -217,8 +230,8 @@ impl Metric {
     /// Distances as they are.
     const WORLD: Self = Self { diagonal: Vec3::ONE, mixed: Vec3::ZERO };
 
-    /// The metric of a deformation, and the longest stretch that it undoes.
-    fn of(f: Mat3) -> (Self, Real) {
+    /// The metric of a deformation, and the shortest and longest stretch that it undoes.
+    fn of(f: Mat3) -> (Self, (Real, Real)) {
         let (squares, axes) = symmetric_eigen(f * f.transpose());
         let squares = squares.clamp(Vec3::splat(STRETCHES.0), Vec3::splat(STRETCHES.1));
         let m = scaled_columns(axes, squares.recip()) * axes.transpose();
@@ -226,7 +239,7 @@ impl Metric {
             diagonal: Vec3::new(m.x_axis.x, m.y_axis.y, m.z_axis.z),
             mixed: Vec3::new(m.y_axis.z, m.z_axis.x, m.x_axis.y),
         };
-        (metric, squares.max_element().sqrt())
+        (metric, (squares.min_element().sqrt(), squares.max_element().sqrt()))
     }
 
     #[inline(always)]
@@ -249,9 +262,19 @@ pub(super) struct BondFacts {
     metric: [f32; 6],
     /// c_i + c_j [N/m]
     pub(super) stiffness: f32,
+    /// How near its ends may come without being pushed apart. [m]
+    room: f32,
+    /// How firmly they are. [N/m]
+    push: f32,
 }
 
 impl BondFacts {
+    /// What keeps its ends apart.
+    #[inline(always)]
+    pub(super) fn repulsion(&self) -> repulsion::Pair {
+        repulsion::Pair { room: self.room.into(), stiffness: self.push.into() }
+    }
+
     /// Weight of the bond in the fit.
     #[inline(always)]
     pub(super) fn weight(&self, form: ForceForm, bond: Vec3) -> f32 {

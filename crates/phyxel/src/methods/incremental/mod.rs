@@ -7,7 +7,7 @@
 //!
 //! Departures, each with the paper's behaviour one setting away ([`Params`]): forces by the gradient of the same fit
 //! (`force_form`), with P̂ in place of ŝP̂; a penalty on motion that the fit cannot see, remembered per bond while it lasts
-//! (`stabilization`); flow rates per second; viscosity from the rate of strain, implicit; neighbour lists with a skin.
+//! (`stabilization`); a push apart of particles that crowd (`repulsion`); flow rates per second; viscosity from the rate of strain, implicit; neighbour lists with a skin.
 
 mod change;
 mod deformation;
@@ -60,6 +60,8 @@ pub struct Incremental {
     piece_sizes: Vec<usize>,
     /// Support where neighbours are not crowded. [m]
     full_support: Vec<Real>,
+    /// How near to others a particle may come. [m]
+    room: Vec<Real>,
     // state
     /// F, the elastic part.
     gradient: Vec<Mat3>,
@@ -87,8 +89,8 @@ pub struct Incremental {
     // derived from positions and deformations at the last search
     neighbors: Neighbors,
     metric: Vec<Metric>,
-    /// Longest stretch that the metric undoes.
-    stretch: Vec<Real>,
+    /// Shortest and longest stretch that the metric undoes.
+    stretch: Vec<(Real, Real)>,
     support: Vec<Real>,
     bond_facts: Vec<BondFacts>,
     /// Low percentile of the time that sound takes through neighbourhoods. [s]

@@ -69,6 +69,9 @@ pub struct Params {
     pub history: History,
     /// Share of λ + 2µ that resists motion that the fit cannot see; 0 is the paper.
     pub stabilization: Real,
+    /// Share of λ + 2µ with which particles that crowd push each other away; 0 is the paper. None in the forms of the paper
+    /// ([`ForceForm::Kernel`], [`History::StoredRest`]).
+    pub repulsion: Real,
     /// Stiffness of SPH pressure against crowding, as a share of Young's modulus; 0: none.
     pub pressure: Real,
     /// How quickly volume changes beyond two thirds or three halves are forgotten. [1/s]
@@ -92,6 +95,7 @@ impl Default for Params {
             stress_form: StressForm::FirstPiola,
             history: History::Composed,
             stabilization: 0.2,
+            repulsion: 0.3,
             pressure: 0.0,
             volume_relaxation: 0.0,
             integrator: Integrator::Leapfrog,
@@ -110,6 +114,7 @@ impl Params {
             force_form: ForceForm::Kernel,
             stress_form: StressForm::Scaled,
             stabilization: 0.0,
+            repulsion: 0.0,
             integrator: Integrator::SymplecticEuler,
             flow_rule: FlowRule::PerStep,
             viscosity_model: ViscosityModel::Sph,

@@ -1,15 +1,23 @@
 //! From particles to a method that can step, and back from a checkpoint.
 
 use super::{BodyFacts, History, Incremental, Params, RestFacts, Tallies};
-use crate::forces::{SphPressure, SphViscosity, Viscosity};
+use crate::forces::{SphPressure, SphViscosity, Viscosity, repulsion};
 use crate::material::{LameParameter, Law};
 use crate::math::{Mat3, Real, Vec3};
 use crate::methods::explicit::{MISSED, highest_frequency};
 use crate::methods::stiffness::Stiffness;
 use crate::methods::thin_bodies::refuse_thin_bodies;
-use crate::methods::{Matter, MethodError};
-use crate::neighbors::Neighbors;
+use crate::methods::{Matter, MethodError, keys};
+use crate::neighbors::{Neighbors, Points, nearest};
 use crate::particles::Particles;
+
+/// How near to others each particle may come: at most as near as its nearest neighbour is now. [m]
+fn rooms(particles: &Particles, keys: &[u32]) -> Vec<Real> {
+    let x = &particles.position;
+    let lists = nearest(Points { positions: x, keys }, 1);
+    let distance = |i: usize| lists.row(i).first().map_or(Real::INFINITY, |&j| x[i].distance(x[j as usize]));
+    (0..x.len()).map(|i| repulsion::room(distance(i), 2.0 * particles.radius[i])).collect()
+}
 
 impl Incremental {
     pub(super) fn build(
@@ -43,6 +51,7 @@ impl Incremental {
             bodies,
             piece_sizes,
             full_support: particles.radius.iter().map(|r| params.support * 2.0 * r).collect(),
+            room: rooms(particles, &keys(&matter.pieces(), particles)),
             gradient: vec![Mat3::IDENTITY; n],
             hardening: vec![0.0; n],
             plastic_strain: vec![0.0; n],
