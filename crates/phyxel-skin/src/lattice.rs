@@ -44,17 +44,12 @@ impl Lattice {
         for seed in in_order(seeds) {
             stages[stage(place(seed), top)].push(seed);
         }
-        // a node's parents are of later stages
-        for k in 0..stages.len() - 1 {
-            let nodes = in_order(std::mem::take(&mut stages[k]));
-            for parent in nodes.iter().flat_map(|&node| parents(place(node))) {
-                stages[stage(parent, top)].push(key(parent));
-            }
-            // many parents come several times
-            if k + 1 < stages.len() {
-                stages[k + 1] = in_order(std::mem::take(&mut stages[k + 1]));
-            }
-            stages[k] = nodes;
+        // all parents of a node are of the next stage
+        for k in 1..stages.len() {
+            let parents = stages[k - 1].par_iter().flat_map_iter(|&node| parents(place(node)).map(key));
+            let parents: Vec<u64> = parents.collect();
+            stages[k].extend(parents);
+            stages[k] = in_order(std::mem::take(&mut stages[k]));
         }
         let centers: Vec<u64> = stages.iter().rev().nth(1).cloned().unwrap_or_default();
         let corners = root_cubes(&centers, top).into_iter().flat_map(|cube| corners(cube, top));
@@ -237,5 +232,68 @@ impl Hasher for Mixer {
         let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         self.0 = x ^ (x >> 31);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOP: u32 = 4;
+
+    fn lattice_of(seeds: &[Place]) -> Lattice {
+        Lattice::new(seeds.par_iter().copied(), TOP)
+    }
+
+    fn six_volumes(lattice: &Lattice, nodes: [u32; 4]) -> i64 {
+        let [a, b, c, d] = nodes.map(|node| lattice.nodes[node as usize].map(i64::from));
+        let [b, c, d] = [b, c, d].map(|p| [0, 1, 2].map(|k| p[k] - a[k]));
+        let cross = |k: usize| c[(k + 1) % 3] * d[(k + 2) % 3] - c[(k + 2) % 3] * d[(k + 1) % 3];
+        (0..3).map(|k| b[k] * cross(k)).sum()
+    }
+
+    /// Each triangle between tetrahedra belongs to two of them, and they fill the undivided cubes: no cracks, no overlaps.
+    #[test]
+    fn tetrahedra_fill_space_without_cracks() {
+        // single nodes of all kinds and a block of small cells beside large ones
+        let block = (0..125).map(|k| [33 + k % 5, 41 + k / 5 % 5, 50 + k / 25]);
+        for seeds in
+            [vec![[40, 40, 40]], vec![[33, 37, 45]], vec![[36, 35, 48], [50, 50, 50]], block.collect()]
+        {
+            let lattice = lattice_of(&seeds);
+            assert!(seeds.iter().all(|&seed| lattice.find(seed).is_some()));
+            let tetrahedra = lattice.tetrahedra(|_| true);
+            let mut sides: HashMap<[u32; 3], usize> = HashMap::new();
+            for t in &tetrahedra {
+                assert!(six_volumes(&lattice, *t) > 0);
+                for left_out in 0..4 {
+                    let mut side: Vec<u32> = (0..4).filter(|&k| k != left_out).map(|k| t[k]).collect();
+                    side.sort_unstable();
+                    *sides.entry([side[0], side[1], side[2]]).or_default() += 1;
+                }
+            }
+            // sides that belong to one tetrahedron make up the outside, which consists of whole cubes' faces
+            let outside = sides.iter().filter(|(_, n)| **n == 1);
+            for (side, _) in outside {
+                let places = side.map(|node| lattice.nodes[node as usize]);
+                let is_flat =
+                    |axis: usize| places.iter().all(|p| p[axis] == places[0][axis] && p[axis] % 16 == 0);
+                assert!((0..3).any(is_flat), "a crack at {places:?}");
+            }
+            assert!(sides.values().all(|&n| n <= 2));
+            let filled: i64 = tetrahedra.iter().map(|&t| six_volumes(&lattice, t)).sum();
+            assert_eq!(filled % (6 * 16i64.pow(3)), 0, "whole cubes");
+        }
+    }
+
+    #[test]
+    fn parents_are_of_the_next_stage() {
+        for k in 0..4096u32 {
+            let node = [32 + k % 16, 32 + k / 16 % 16, 32 + k / 256];
+            if stage(node, TOP) < 3 * TOP as usize {
+                assert!(parents(node).count() >= 2);
+                assert!(parents(node).all(|parent| stage(parent, TOP) == stage(node, TOP) + 1), "{node:?}");
+            }
+        }
     }
 }

@@ -109,7 +109,8 @@ impl<'a> Field<'a> {
         let all = all.flat_map_iter(|(level, cubes)| cubes.iter().map(move |&cube| (cube, level as u32)));
 
         let coarse = Lattice::new(all.clone().flat_map_iter(|(cube, level)| corners(cube, level)), room.top);
-        let densities = self.at_nodes(&coarse, &room);
+        let density = |&node: &Place| self.at(room.world(node));
+        let densities: Vec<Real> = coarse.nodes.par_iter().with_min_len(64).map(density).collect();
         let (lowest, highest) = (BAND[0].min(LOWEST * target.iso), BAND[1].max(target.iso));
         let is_near = |cube: Place, level: u32| {
             let (mut low, mut high) = (Real::INFINITY, 0.0);
@@ -127,12 +128,10 @@ impl<'a> Field<'a> {
             })
         });
         let lattice = Lattice::new(seeds.chain(coarse.nodes.par_iter().copied()), room.top);
-        let densities = self.at_nodes(&lattice, &room);
+        let known = |node: Place| coarse.find(node).map(|node| densities[node as usize]);
+        let density = |&node: &Place| known(node).unwrap_or_else(|| self.at(room.world(node)));
+        let densities = lattice.nodes.par_iter().with_min_len(64).map(density).collect();
         Ok(Sampled { room, lattice, densities })
-    }
-
-    fn at_nodes(&self, lattice: &Lattice, room: &Room) -> Vec<Real> {
-        lattice.nodes.par_iter().with_min_len(64).map(|&node| self.at(room.world(node))).collect()
     }
 
     /// Marching tetrahedra.
@@ -192,13 +191,6 @@ impl Surface {
     fn volume_per_density(&self) -> Real {
         let areas = self.mesh.vertex_areas();
         sum_over(areas.len(), |v| areas[v].dot(self.shifts[v]))
-    }
-
-    /// Removes vertices together with all triangles at them.
-    pub(crate) fn remove(&mut self, is_removed: &[bool]) {
-        self.mesh.remove(is_removed);
-        let mut v = 0..;
-        self.sizes.retain(|_| v.next().is_some_and(|v: usize| !is_removed[v]));
     }
 }
 
@@ -274,6 +266,9 @@ fn level(radius: Real, smallest: Real) -> u32 {
     (radius / smallest).log2().round() as u32
 }
 
+/// A diagonal is shorter if its square is smaller by more than rounding: equal ones must not flip when the body moves.
+const CLEARLY: Real = 1.0 + 1e-6;
+
 /// The surface in a tetrahedron: a triangle, or a quadrangle. Corners are edges of the lattice.
 struct Face {
     corners: [[u32; 2]; 4],
@@ -328,7 +323,7 @@ impl Face {
         let [a, b, c, d] = v;
         let (first, second) = match self.n {
             3 => ([a, b, c], None),
-            _ if length(a, c) <= length(b, d) => ([a, b, c], Some([a, c, d])),
+            _ if length(a, c) <= CLEARLY * length(b, d) => ([a, b, c], Some([a, c, d])),
             _ => ([a, b, d], Some([b, c, d])),
         };
         [Some(first), second]

@@ -198,17 +198,22 @@ pub fn skin(matter: &Matter<'_>, params: &SkinParams) -> Result<Skin, SkinError>
 
     let cell = LATTICE * params.cell;
     let volume = volume.map(|volume| volume * volume_of(&cloud));
-    let mut surface = Field::new(&cloud).surface(Target { cell, iso: params.iso, volume })?;
-    let is_bubble = surface.mesh.bubbles(&carry::radii(&surface.mesh.vertices, &cloud));
-    surface.remove(&is_bubble);
-    let Surface { mut mesh, sizes, .. } = surface;
+    let Surface { mut mesh, mut sizes, .. } =
+        Field::new(&cloud).surface(Target { cell, iso: params.iso, volume })?;
+    let mut radii = carry::radii(&mesh.vertices, &cloud);
+    let is_bubble = mesh.bubbles(&radii);
+    if is_bubble.contains(&true) {
+        mesh.remove(&is_bubble);
+        for values in [&mut radii, &mut sizes] {
+            let mut is_bubble = is_bubble.iter();
+            values.retain(|_| is_bubble.next() == Some(&false));
+        }
+    }
     if mesh.triangles.is_empty() {
         return Err(SkinError::TooFewParticles { n, connected: connected.len(), radius });
     }
-    let radii = carry::radii(&mesh.vertices, &cloud);
     let volume = volume.unwrap_or_else(|| mesh.volume());
-    let wanted = radii.iter().map(|radius| cell * radius);
-    let sizes: Vec<Real> = sizes.iter().zip(wanted).map(|(size, wanted)| size / wanted).collect();
+    sizes.iter_mut().zip(&radii).for_each(|(size, radius)| *size /= cell * radius);
     smoothing::smooth(&mut mesh, &cloud, &sizes, params.smoothing);
     let offset = mesh.fit_volume(volume, &radii);
 

@@ -2,6 +2,7 @@
 
 use crate::cloud::Cloud;
 use phyxel::math::Real;
+use rayon::prelude::*;
 
 /// Particles this far apart, in means of their radii, belong together: a little less than where the density between two
 /// of them breaks. Less than a support, so that of two particles the smaller one lies in the other's.
@@ -10,15 +11,21 @@ const REACH: Real = 3.5;
 /// Whether a particle is in a component of fewer than `fewest`.
 pub(crate) fn find(cloud: &Cloud, fewest: usize) -> Vec<bool> {
     let Cloud { positions, radii, .. } = cloud;
-    let mut components = Components::new(positions.len());
-    for (i, &x) in positions.iter().enumerate() {
-        cloud.visit(x, |j, _| {
+    let connected = |i: usize| {
+        let mut found = Vec::new();
+        cloud.visit(positions[i], |j, _| {
             let reach = REACH * 0.5 * (radii[i] + radii[j]);
-            if x.distance_squared(positions[j]) < reach * reach {
-                components.join(i as u32, j as u32);
+            // a pair that only one of the two sees is seen by the smaller one
+            let is_first = j < i || radii[j] > radii[i];
+            if is_first && positions[i].distance_squared(positions[j]) < reach * reach {
+                found.push([i as u32, j as u32]);
             }
         });
-    }
+        found
+    };
+    let pairs: Vec<[u32; 2]> = (0..positions.len()).into_par_iter().flat_map_iter(connected).collect();
+    let mut components = Components::new(positions.len());
+    pairs.into_iter().for_each(|[i, j]| components.join(i, j));
     let roots: Vec<u32> = (0..positions.len() as u32).map(|i| components.root(i)).collect();
     let mut sizes = vec![0usize; positions.len()];
     for &root in &roots {
