@@ -11,12 +11,16 @@
 //! assert!((skin.volume / 0.512 - 1.0).abs() < 0.005);
 //! # Ok::<(), phyxel_skin::SkinError>(())
 //! ```
-//! The steps: particles with hardly any neighbours are left out ([`Skin::n_strays`]); splashsurf finds the surface of a
-//! smoothed density by marching cubes; what it gives is put in one order, so that the same particles give the same
-//! bits, whatever the number of threads; vertices are moved to the middle of their neighbours, more where there are
-//! many particles and less where there are few, so that faces get even and thin parts stay (the weights of splashsurf's
-//! own program); all vertices move along their normals by one distance that gives back the volume. Velocities of the
-//! particles are interpolated to the vertices.
+//! Each particle has a radius of its own, and everything is local: supports of kernels, sizes of triangles, distances. The steps:
+//! 1. particles with hardly any neighbours are left out ([`Skin::n_strays`]);
+//! 2. a density with a support per particle is computed on a lattice of tetrahedra as small as the particles ask for, and its
+//!    surface is found by marching tetrahedra; where matter is looser than its radii tell, at a lower density;
+//! 3. vertices are moved to the middle of their neighbours, more where there are many particles and less where there are few,
+//!    so that faces get even and thin parts stay;
+//! 4. all vertices move along their normals by one part of their radii that gives back the volume;
+//! 5. velocities of the particles are interpolated to the vertices.
+//!
+//! The same particles give the same bits, whatever the number of threads.
 //!
 //! Work runs in the rayon pool that the caller has installed. Memory and time grow with the particles, not with the
 //! room that they are spread over.
@@ -72,14 +76,14 @@ impl<'a> Matter<'a> {
 /// How a skin is made. The defaults suit particles at about the spacing that they started with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SkinParams {
-    /// Half the spacing that the density is made for. The support of its kernel is four times as large. By default
-    /// the median of the particles' own, or more where the coarsest or the volume need it. [m]
+    /// One radius for all particles. By default each has its own, or more by one factor where the volume needs it. The
+    /// support of a particle's kernel is four times as large. [m]
     pub radius: Option<Real>,
     /// Passes of smoothing.
     pub smoothing: usize,
-    /// Edge of a marching cube: triangles are about this large. [radii]
+    /// Triangles are about this large. [local radii]
     pub cell: Real,
-    /// The density at the surface, in parts of the one inside.
+    /// The density at the surface, in parts of the one inside. Down to half of it is used where the volume needs it.
     pub iso: Real,
 }
 
@@ -104,11 +108,11 @@ pub struct Skin {
     pub volume: Real,
     /// What the volume should be: that of the particles inside, or of the density's surface. [m³]
     pub wanted_volume: Real,
-    /// The radius that was used. [m]
+    /// Median of the radii that were used. [m]
     pub radius: Real,
     /// Particles left out because fewer than [`FEWEST_PARTICLES`] hang together.
     pub n_strays: usize,
-    /// How far the vertices were moved along their normals to give back the volume. [m]
+    /// How far the vertices were moved along their normals to give back the volume. [local radii]
     pub offset: Real,
 }
 
@@ -150,7 +154,7 @@ pub enum SkinError {
         n: usize,
         /// Particles that are not strays.
         connected: usize,
-        /// Radius used. [m]
+        /// Median of the radii used. [m]
         radius: Real,
     },
     /// The density has too many cells in one direction.
@@ -216,6 +220,11 @@ pub fn skin(matter: &Matter<'_>, params: &SkinParams) -> Result<Skin, SkinError>
     sizes.iter_mut().zip(&radii).for_each(|(size, radius)| *size /= cell * radius);
     smoothing::smooth(&mut mesh, &cloud, &sizes, params.smoothing);
     let offset = mesh.fit_volume(volume, &radii);
+    // some bubbles have shrunk only now; what they enclose is less than the error of the fit
+    let is_bubble = mesh.bubbles(&radii);
+    if is_bubble.contains(&true) {
+        mesh.remove(&is_bubble);
+    }
 
     let velocities: Vec<[f32; 3]> =
         connected.iter().filter_map(|&i| matter.velocities.get(i)).copied().collect();

@@ -94,6 +94,9 @@ fn unevenness(skin: &Skin, end: Real) -> (Vec<(Real, Real)>, Vec<Real>) {
     (sides, ends)
 }
 
+/// The spacing at x. [m]
+type SpacingAt<'a> = &'a dyn Fn(Real) -> Real;
+
 /// One radius for the whole body made holes and lumps at the coarse end and rounded the fine end like the coarse one.
 #[test]
 fn each_part_of_an_uneven_body_is_as_good_as_an_even_one() {
@@ -107,7 +110,7 @@ fn each_part_of_an_uneven_body_is_as_good_as_an_even_one() {
             let jump = |x: Real| if x < -coarse { fine } else { coarse };
             let (graded, abrupt) =
                 (Particles::graded(fine, coarse, sampling), Particles::abrupt(fine, coarse, sampling));
-            let bodies: [(&str, &Particles, &dyn Fn(Real) -> Real); 2] =
+            let bodies: [(&str, &Particles, SpacingAt<'_>); 2] =
                 [("graded", &graded, &gradual), ("abrupt", &abrupt, &jump)];
             for (name, body, spacing) in bodies {
                 let name = format!("{name} from {fine} to {coarse}, {sampling:?}");
@@ -130,22 +133,26 @@ fn each_part_of_an_uneven_body_is_as_good_as_an_even_one() {
     }
 }
 
-/// Matter that is looser than its radii tell is enclosed at a lower density; before, it had holes.
+/// Bodies that have lost particles in one half: the surface goes to a lower density instead of being moved out. At 0.6 the skins are
+/// moved by up to 0.27 radii. This says nothing about holes: of these bodies, one has fewer at the lower density and three
+/// have more.
 #[test]
-fn loose_matter_has_no_holes() {
-    let stretch: Real = 1.2;
-    let body = Particles::cube(16, Sampling::Jittered).mapped(stretch.powi(3), |x| stretch * x);
-    // one particle in ten has merged with another
-    let kept: Vec<usize> = (0..body.positions.len()).filter(|i| i % 10 != 0).collect();
-    let loose = Particles {
-        positions: kept.iter().map(|&i| body.positions[i]).collect(),
-        radii: kept.iter().map(|&i| body.radii[i]).collect(),
-        volume: body.volume,
-    };
-    let skin = skin_of(&loose);
-    assert_eq!(defects(&skin), Defects::default());
-    assert_eq!(skin.vertices.len(), skin.triangles.len() / 2 + 2);
-    assert!((skin.volume / body.volume - 1.0).abs() < 0.002 && skin.offset < 0.4, "{}", skin.offset);
+fn loose_matter_is_enclosed_at_a_lower_density() {
+    for (far, every) in [(0.02, 4), (0.03, 4), (0.03, 5), (0.03, 6), (0.035, 8), (0.02, 3), (0.01, 3)] {
+        let name = format!("shaken by {far}, one in {every} lost");
+        let shaken = Particles::cube(16, Sampling::Lattice).shaken(far);
+        let is_lost = |i: usize| (i * 7 + i / 16) % every == 0 && shaken.positions[i][0] <= 0.0;
+        let kept: Vec<usize> = (0..shaken.positions.len()).filter(|&i| !is_lost(i)).collect();
+        let loose = Particles {
+            positions: kept.iter().map(|&i| shaken.positions[i]).collect(),
+            radii: kept.iter().map(|&i| shaken.radii[i]).collect(),
+            volume: shaken.volume,
+        };
+        let skin = skin_of(&loose);
+        assert_eq!(defects(&skin), Defects::default(), "{name}");
+        assert!((skin.volume / loose.volume - 1.0).abs() < 0.003, "{name}: volume {}", skin.volume);
+        assert!(skin.offset < 0.2, "{name}: moved by {} radii", skin.offset);
+    }
 }
 
 #[test]
