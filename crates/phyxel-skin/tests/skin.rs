@@ -141,7 +141,7 @@ fn loose_matter_is_enclosed_at_a_lower_density() {
     for (far, every) in [(0.02, 4), (0.03, 4), (0.03, 5), (0.03, 6), (0.035, 8), (0.02, 3), (0.01, 3)] {
         let name = format!("shaken by {far}, one in {every} lost");
         let shaken = Particles::cube(16, Sampling::Lattice).shaken(far);
-        let is_lost = |i: usize| (i * 7 + i / 16) % every == 0 && shaken.positions[i][0] <= 0.0;
+        let is_lost = |i: usize| (i * 7 + i / 16).is_multiple_of(every) && shaken.positions[i][0] <= 0.0;
         let kept: Vec<usize> = (0..shaken.positions.len()).filter(|&i| !is_lost(i)).collect();
         let loose = Particles {
             positions: kept.iter().map(|&i| shaken.positions[i]).collect(),
