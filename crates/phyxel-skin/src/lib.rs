@@ -220,7 +220,7 @@ pub fn skin(matter: &Matter<'_>, params: &SkinParams) -> Result<Skin, SkinError>
     sizes.iter_mut().zip(&radii).for_each(|(size, radius)| *size /= cell * radius);
     smoothing::smooth(&mut mesh, &cloud, &sizes, params.smoothing);
     let offset = mesh.fit_volume(volume, &radii);
-    // some bubbles have shrunk only now; what they enclose is less than the error of the fit
+    // some bubbles have shrunk only now; the volume is not fitted again
     let is_bubble = mesh.bubbles(&radii);
     if is_bubble.contains(&true) {
         mesh.remove(&is_bubble);
