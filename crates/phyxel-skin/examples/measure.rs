@@ -27,7 +27,7 @@ fn main() {
             skin.vertices.len(),
             raw.volume / body.volume,
             volume(&skin) / body.volume,
-            skin.offset / skin.radius,
+            skin.offset,
         );
         assert_eq!(defects(&skin), Default::default());
         if let Some(folder) = &folder {

@@ -1,115 +1,331 @@
-//! From particles to triangles: the only room that knows splashsurf.
+//! From particles to triangles: the surface of a density, in tetrahedra as small as the particles ask for.
 //!
-//! splashsurf sums v_i W(|x − x_i|, h) over the particles, with v_i = 1 / Σ_j W_ij, on blocks of 64³ cells and joins the
-//! triangles of the blocks. Its blocks come in an order that varies from run to run. Here lengths are counted in cells, so that
-//! all corners of cells are whole numbers and a block computes the same bits at its border as its neighbour; and vertices
-//! and triangles are put in the order of their places. Vector instructions stay off: they round differently near a
-//! block's border, and from machine to machine.
+//! The density is φ(x) = Σ_i w(|x − x_i| / h_i) / n_i, with n_i = Σ_j w(|x_i − x_j| / h_j), w the cubic spline and h_i four radii:
+//! about 1 in matter of any spacing, 0 outside. It is computed at the nodes of a lattice and taken as linear in the lattice's
+//! tetrahedra, so that its surface is closed and every vertex has one fan of triangles, without a table of cases.
 
+use crate::cloud::{Cloud, cubic_spline};
+use crate::lattice::{BITS, Lattice, Place, corners};
 use crate::mesh::Mesh;
 use crate::{MOST_CELLS, SkinError};
-use phyxel::math::{Real, Vec3};
+use phyxel::math::{Real, Vec3, sum_over, vec3};
 use rayon::prelude::*;
-use splashsurf_lib::nalgebra::Vector3;
-use splashsurf_lib::{GridDecompositionParameters, Parameters, SpatialDecomposition, reconstruct_surface};
 
-/// The density whose surface is looked for.
+/// Where the density is looked at first, in cells twice as large: only those with values between these are divided.
+/// Inside of matter there are some below the upper one, far outside none above the lower one.
+const BAND: [Real; 2] = [0.1, 0.9];
+
+/// Levels above that of the coarsest particles: cubes of this size are undivided outside.
+const LEVELS_ABOVE: u32 = 3;
+
+/// Vertices stay this far from the nodes, so that triangles do not degenerate. [parts of an edge]
+const MARGIN: Real = 0.05;
+
+/// The surface is moved to lower densities if it encloses less than this part of the volume: matter that has flowed is looser
+/// in places than its radii tell.
+const LEAST_VOLUME: Real = 0.99;
+
+/// Steps of Newton's method for that; the volume is nearly linear in the density.
+const MOST_STEPS: usize = 3;
+
+/// The lowest density for the surface, in parts of the one asked for.
+const LOWEST: Real = 0.5;
+
+/// A density.
+#[derive(Debug)]
+pub(crate) struct Field<'a> {
+    cloud: &'a Cloud,
+    /// 1 / n_i.
+    shares: Vec<Real>,
+}
+
+/// What a surface should be.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Field {
-    /// Half the spacing of particles. [m]
-    pub(crate) radius: Real,
-    /// Where a particle's kernel ends. [m]
-    pub(crate) support: Real,
-    /// Edge of a cell. [m]
+pub(crate) struct Target {
+    /// Edge of a cell. [radii]
     pub(crate) cell: Real,
-    /// Density at the surface, in parts of the one inside.
+    /// Density at the surface, in parts of the one inside; less if the volume needs it.
     pub(crate) iso: Real,
+    /// To be enclosed, if it is known. [m³]
+    pub(crate) volume: Option<Real>,
 }
 
-/// The surface of the density; closed, in an order of its own.
-pub(crate) fn reconstruct(positions: &[Vec3], field: Field) -> Result<Mesh, SkinError> {
-    let Field { radius, support, cell, iso } = field;
-    let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    for &x in positions {
-        (low, high) = (low.min(x), high.max(x));
-    }
-    // room for the kernel below, so that no coordinate is negative; the cells are at the same places in all frames
-    let room = Vec3::splat((support / cell).ceil() + 4.0);
-    let origin = (low / cell).floor() - room;
-    let n_cells = (high / cell - origin + room).max_element();
-    if !(n_cells < MOST_CELLS) {
-        return Err(SkinError::TooFar { n_cells });
-    }
-    let in_cells: Vec<Vector3<f32>> = positions
-        .par_iter()
-        .map(|&x| Vector3::from((x / cell - origin).to_array().map(|q| q as f32)))
-        .collect();
-
-    let mut parameters = Parameters::new((radius / cell) as f32, (support / cell) as f32, 1.0);
-    parameters.rest_density = 1.0;
-    parameters.iso_surface_threshold = iso as f32;
-    parameters.enable_simd = false;
-    // always by blocks: the other way sums in the order in which threads happen to arrive
-    parameters.spatial_decomposition = SpatialDecomposition::UniformGrid(GridDecompositionParameters {
-        auto_disable: false,
-        ..GridDecompositionParameters::default()
-    });
-    let surface = reconstruct_surface::<i64, f32>(&in_cells, &parameters)
-        .map_err(|error| SkinError::Reconstruction(error.to_string()))?;
-
-    let (vertices, triangles) = in_order(&surface.mesh.vertices, &surface.mesh.triangles);
-    let vertices = vertices
-        .into_iter()
-        .map(|v| (Vec3::from_array(surface.mesh.vertices[v as usize].map(Real::from).into()) + origin) * cell)
-        .collect();
-    Ok(Mesh { vertices, triangles })
+/// A density at the nodes of a lattice.
+struct Sampled {
+    room: Room,
+    lattice: Lattice,
+    densities: Vec<Real>,
 }
 
-/// The vertices sorted by place, and the triangles in terms of these, sorted. Vertices that fall on the same place
-/// (where the surface goes through a corner of a cell) are told apart by the places of their neighbours.
-fn in_order(vertices: &[Vector3<f32>], triangles: &[[usize; 3]]) -> (Vec<u32>, Vec<[u32; 3]>) {
-    let places: Vec<u128> = vertices
-        .par_iter()
-        // bits of positive numbers sort like the numbers
-        .map(|v| v.iter().fold(0u128, |place, x| place << 32 | u128::from(x.to_bits())))
-        .collect();
-    let mut surroundings = vec![0u64; vertices.len()];
-    for &[a, b, c] in triangles {
-        for [at, next, last] in [[a, b, c], [b, c, a], [c, a, b]] {
-            surroundings[at] = surroundings[at]
-                .wrapping_add(scrambled(places[next]) ^ scrambled(places[last]).rotate_left(21));
+/// The surface of a density.
+pub(crate) struct Surface {
+    pub(crate) mesh: Mesh,
+    /// Size of the lattice's cells at each vertex. [m]
+    pub(crate) sizes: Vec<Real>,
+    /// How far each vertex moves when the density of the surface changes. [m]
+    shifts: Vec<Vec3>,
+}
+
+impl<'a> Field<'a> {
+    pub(crate) fn new(cloud: &'a Cloud) -> Self {
+        let shares = cloud.map(|_, x| {
+            let mut crowd = 0.0;
+            cloud.visit(x, |_, q_squared| crowd += cubic_spline(q_squared));
+            crowd.recip()
+        });
+        Self { cloud, shares }
+    }
+
+    fn at(&self, x: Vec3) -> Real {
+        let mut density = 0.0;
+        self.cloud.visit(x, |i, q_squared| density += cubic_spline(q_squared) * self.shares[i]);
+        density
+    }
+
+    /// The surface; closed, in an order that depends on nothing but the particles.
+    pub(crate) fn surface(&self, target: Target) -> Result<Surface, SkinError> {
+        let sampled = self.sample(target)?;
+        let mut iso = target.iso;
+        let mut surface = self.march(&sampled, iso);
+        let Some(volume) = target.volume else { return Ok(surface) };
+        for _ in 0..MOST_STEPS {
+            let missing = LEAST_VOLUME * volume - surface.mesh.volume();
+            let per_density = surface.volume_per_density();
+            let next = (iso + missing / per_density).max(LOWEST * target.iso);
+            if !(missing > 0.0 && per_density < 0.0 && next < iso) {
+                break;
+            }
+            iso = next;
+            surface = self.march(&sampled, iso);
+        }
+        Ok(surface)
+    }
+
+    /// Computes the density on a lattice that is fine where a surface can be.
+    fn sample(&self, target: Target) -> Result<Sampled, SkinError> {
+        let room = Room::new(self.cloud, target.cell)?;
+        let cubes = room.cubes(self.cloud);
+        let all = cubes.par_iter().enumerate();
+        let all = all.flat_map_iter(|(level, cubes)| cubes.iter().map(move |&cube| (cube, level as u32)));
+
+        let coarse = Lattice::new(all.clone().flat_map_iter(|(cube, level)| corners(cube, level)), room.top);
+        let density = |&node: &Place| self.at(room.world(node));
+        let densities: Vec<Real> = coarse.nodes.par_iter().with_min_len(64).map(density).collect();
+        let (lowest, highest) = (BAND[0].min(LOWEST * target.iso), BAND[1].max(target.iso));
+        let is_near = |cube: Place, level: u32| {
+            let (mut low, mut high) = (Real::INFINITY, 0.0);
+            for node in corners(cube, level).filter_map(|corner| coarse.find(corner)) {
+                let density = densities[node as usize];
+                (low, high) = (density.min(low), density.max(high));
+            }
+            low < highest && high > lowest
+        };
+        let seeds = all.filter(|&(cube, level)| is_near(cube, level)).flat_map_iter(|(cube, level)| {
+            let half = 1 << (level - 1);
+            (0..27).map(move |k| {
+                let step = [k % 3, k / 3 % 3, k / 9];
+                [0, 1, 2].map(|axis| cube[axis] + step[axis] * half)
+            })
+        });
+        let lattice = Lattice::new(seeds.chain(coarse.nodes.par_iter().copied()), room.top);
+        let known = |node: Place| coarse.find(node).map(|node| densities[node as usize]);
+        let density = |&node: &Place| known(node).unwrap_or_else(|| self.at(room.world(node)));
+        let densities = lattice.nodes.par_iter().with_min_len(64).map(density).collect();
+        Ok(Sampled { room, lattice, densities })
+    }
+
+    /// Marching tetrahedra.
+    fn march(&self, sampled: &Sampled, iso: Real) -> Surface {
+        let Sampled { room, lattice, densities } = sampled;
+        let is_inside = |node: u32| densities[node as usize] > iso;
+        let crossed = lattice.tetrahedra(|nodes| {
+            let n_inside = nodes.iter().filter(|&&node| is_inside(node)).count();
+            n_inside != 0 && n_inside != 4
+        });
+        let faces: Vec<Face> =
+            crossed.par_iter().map(|&nodes| Face::new(nodes, nodes.map(is_inside))).collect();
+        let mut edges: Vec<[u32; 2]> = faces.par_iter().flat_map_iter(Face::edges).collect();
+        edges.par_sort_unstable();
+        edges.dedup();
+
+        let ends = |edge: &[u32; 2]| edge.map(|node| room.world(lattice.nodes[node as usize]));
+        let values = |edge: &[u32; 2]| edge.map(|node| densities[node as usize]);
+        let crossing = |edge: &[u32; 2]| self.crossing(ends(edge), values(edge), iso);
+        let vertices: Vec<Vec3> = edges.par_iter().with_min_len(64).map(crossing).collect();
+        let number = |edge: [u32; 2]| edges.binary_search(&edge).unwrap_or_default() as u32;
+        let triangles = faces.par_iter().flat_map_iter(|face| face.triangles(&number, &vertices));
+        let triangles = triangles.flatten_iter().collect();
+        let size = |edge: &[u32; 2]| {
+            let [a, b] = ends(edge);
+            (a - b).abs().max_element()
+        };
+        let shift = |edge: &[u32; 2]| {
+            let ([a, b], [at_a, at_b]) = (ends(edge), values(edge));
+            (b - a) / (at_b - at_a)
+        };
+        Surface {
+            sizes: edges.par_iter().map(size).collect(),
+            shifts: edges.par_iter().map(shift).collect(),
+            mesh: Mesh { triangles, vertices },
         }
     }
-    let mut order: Vec<u32> = (0..vertices.len() as u32).collect();
-    order.par_sort_unstable_by_key(|&v| (places[v as usize], surroundings[v as usize]));
-    let mut place_in_order = vec![0u32; vertices.len()];
-    for (place, &v) in order.iter().enumerate() {
-        place_in_order[v as usize] = place as u32;
+
+    /// Where the density has a value on the line between two places: as if it were linear, then once more with the density
+    /// found there.
+    fn crossing(&self, [a, b]: [Vec3; 2], [at_a, at_b]: [Real; 2], iso: Real) -> Vec3 {
+        let zero = |[s, t]: [Real; 2], [at_s, at_t]: [Real; 2]| s + (t - s) * (iso - at_s) / (at_t - at_s);
+        let first = zero([0.0, 1.0], [at_a, at_b]);
+        let between = self.at(a.lerp(b, first));
+        let second = if (between > iso) == (at_a > iso) {
+            zero([first, 1.0], [between, at_b])
+        } else {
+            zero([0.0, first], [at_a, between])
+        };
+        let best = if second.is_finite() { second } else { first };
+        a.lerp(b, best.clamp(MARGIN, 1.0 - MARGIN))
     }
-    let mut sorted: Vec<[u32; 3]> = triangles
-        .par_iter()
-        .map(|triangle| {
-            let [a, b, c] = triangle.map(|v| place_in_order[v]);
-            // the smallest first, the sense kept
-            if a < b && a < c {
-                [a, b, c]
-            } else if b < c {
-                [b, c, a]
-            } else {
-                [c, a, b]
-            }
-        })
-        .collect();
-    sorted.par_sort_unstable();
-    (order, sorted)
 }
 
-/// A number that says little about the place it was made from. [Steele2014] SplitMix64, twice.
-fn scrambled(place: u128) -> u64 {
-    let mix = |x: u64| {
-        let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
-    };
-    mix(mix((place >> 64) as u64).wrapping_add(place as u64).wrapping_add(0x9e37_79b9_7f4a_7c15))
+impl Surface {
+    /// Change of the volume with the density of the surface. [m³]
+    fn volume_per_density(&self) -> Real {
+        let areas = self.mesh.vertex_areas();
+        sum_over(areas.len(), |v| areas[v].dot(self.shifts[v]))
+    }
+}
+
+/// Where the lattice lies in the world.
+struct Room {
+    /// Edge of a cell of level 0. [m]
+    cell: Real,
+    /// Cells between the world's origin and the lattice's.
+    origin: Vec3,
+    /// Level of undivided cubes.
+    top: u32,
+    smallest_radius: Real,
+}
+
+impl Room {
+    /// Room for the particles. The cells are at the same places in all frames.
+    fn new(cloud: &Cloud, cell: Real) -> Result<Self, SkinError> {
+        let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        for &x in &cloud.positions {
+            (low, high) = (low.min(x), high.max(x));
+        }
+        let smallest_radius = cloud.radii.iter().copied().fold(Real::INFINITY, Real::min);
+        let largest_radius = cloud.radii.iter().copied().fold(0.0, Real::max);
+        let coarsest = level(largest_radius, smallest_radius);
+        let cell = cell * smallest_radius;
+        let top = coarsest + LEVELS_ABOVE;
+        let top_size = Real::from(2u32).powi(top as i32);
+        let origin = ((low / cell / top_size).floor() - 3.0) * top_size;
+        let n_cells = (high / cell - origin).max_element() + 4.0 * top_size;
+        if !(n_cells < MOST_CELLS) || coarsest > BITS {
+            return Err(SkinError::TooFar { n_cells });
+        }
+        Ok(Self { cell, origin, top, smallest_radius })
+    }
+
+    fn world(&self, place: Place) -> Vec3 {
+        let [x, y, z] = place.map(Real::from);
+        (vec3(x, y, z) + self.origin) * self.cell
+    }
+
+    /// Cubes twice as large as the cells that particles ask for, around the particles; by level.
+    fn cubes(&self, cloud: &Cloud) -> Vec<Vec<Place>> {
+        let mut cubes: Vec<Vec<Place>> = vec![Vec::new(); self.top as usize];
+        for (&x, &radius) in cloud.positions.iter().zip(&cloud.radii) {
+            let level = level(radius, self.smallest_radius) + 1;
+            let place = (x / self.cell - self.origin).to_array().map(|x| x as u32 >> level << level);
+            cubes[level as usize].push(place);
+        }
+        let around = |(level, mut cubes): (usize, Vec<Place>)| {
+            cubes.par_sort_unstable();
+            cubes.dedup();
+            // to both sides along one axis after the other
+            for axis in 0..3 {
+                let sides = |cube: Place| {
+                    [0, 1, 2].map(|step| {
+                        let mut side = cube;
+                        side[axis] = side[axis] + (step << level) - (1 << level);
+                        side
+                    })
+                };
+                cubes = cubes.into_iter().flat_map(sides).collect();
+                cubes.par_sort_unstable();
+                cubes.dedup();
+            }
+            cubes
+        };
+        cubes.into_iter().enumerate().map(around).collect()
+    }
+}
+
+/// Level of the cells for a particle: the nearest power of two.
+fn level(radius: Real, smallest: Real) -> u32 {
+    (radius / smallest).log2().round() as u32
+}
+
+/// A diagonal is shorter if its square is smaller by more than rounding: equal ones must not flip when the body moves.
+const CLEARLY: Real = 1.0 + 1e-6;
+
+/// The surface in a tetrahedron: a triangle, or a quadrangle. Corners are edges of the lattice.
+struct Face {
+    corners: [[u32; 2]; 4],
+    n: usize,
+}
+
+/// Orders of the corners of a tetrahedron that keep its sense, by which corners are inside (bit k for corner k): with one on
+/// the one side, it comes first; with two, the two inside do.
+const ORDERS: [[usize; 4]; 16] = [
+    [0, 1, 2, 3],
+    [0, 1, 2, 3],
+    [1, 0, 3, 2],
+    [0, 1, 2, 3],
+    [2, 3, 0, 1],
+    [0, 2, 3, 1],
+    [1, 2, 0, 3],
+    [3, 2, 1, 0],
+    [3, 2, 1, 0],
+    [0, 3, 1, 2],
+    [1, 3, 2, 0],
+    [2, 3, 0, 1],
+    [2, 3, 0, 1],
+    [1, 0, 3, 2],
+    [0, 1, 2, 3],
+    [0, 1, 2, 3],
+];
+
+impl Face {
+    /// Of a right-handed tetrahedron that has corners on both sides.
+    fn new(nodes: [u32; 4], is_inside: [bool; 4]) -> Self {
+        let case = (0..4).map(|k| usize::from(is_inside[k]) << k).sum::<usize>();
+        let [a, b, c, d] = ORDERS[case].map(|k| nodes[k]);
+        let edge = |s: u32, t: u32| [s.min(t), s.max(t)];
+        match case.count_ones() {
+            2 => Self { corners: [edge(a, c), edge(a, d), edge(b, d), edge(b, c)], n: 4 },
+            1 => Self { corners: [edge(a, b), edge(a, c), edge(a, d), [0; 2]], n: 3 },
+            _ => Self { corners: [edge(a, b), edge(a, d), edge(a, c), [0; 2]], n: 3 },
+        }
+    }
+
+    fn edges(&self) -> impl Iterator<Item = [u32; 2]> {
+        self.corners.into_iter().take(self.n)
+    }
+
+    /// In terms of vertices; a quadrangle is divided along the shorter diagonal.
+    fn triangles(&self, number: &impl Fn([u32; 2]) -> u32, vertices: &[Vec3]) -> [Option<[u32; 3]>; 2] {
+        let mut v = [0; 4];
+        for (v, edge) in v.iter_mut().zip(self.edges()) {
+            *v = number(edge);
+        }
+        let length = |s: u32, t: u32| vertices[s as usize].distance_squared(vertices[t as usize]);
+        let [a, b, c, d] = v;
+        let (first, second) = match self.n {
+            3 => ([a, b, c], None),
+            _ if length(a, c) <= CLEARLY * length(b, d) => ([a, b, c], Some([a, c, d])),
+            _ => ([a, b, d], Some([b, c, d])),
+        };
+        [Some(first), second]
+    }
 }

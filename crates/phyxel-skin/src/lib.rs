@@ -11,42 +11,42 @@
 //! assert!((skin.volume / 0.512 - 1.0).abs() < 0.005);
 //! # Ok::<(), phyxel_skin::SkinError>(())
 //! ```
-//! The steps: particles with hardly any neighbours are left out ([`Skin::n_strays`]); splashsurf finds the surface of a
-//! smoothed density by marching cubes; what it gives is put in one order, so that the same particles give the same
-//! bits, whatever the number of threads; vertices are moved to the middle of their neighbours, more where there are
-//! many particles and less where there are few, so that faces get even and thin parts stay (the weights of splashsurf's
-//! own program); all vertices move along their normals by one distance that gives back the volume. Velocities of the
-//! particles are interpolated to the vertices.
+//! Each particle has a radius of its own, and everything is local: supports of kernels, sizes of triangles, distances. The steps:
+//! 1. particles with hardly any neighbours are left out ([`Skin::n_strays`]);
+//! 2. a density with a support per particle is computed on a lattice of tetrahedra as small as the particles ask for, and its
+//!    surface is found by marching tetrahedra; where matter is looser than its radii tell, at a lower density;
+//! 3. vertices are moved to the middle of their neighbours, more where there are many particles and less where there are few,
+//!    so that faces get even and thin parts stay;
+//! 4. all vertices move along their normals by one part of their radii that gives back the volume;
+//! 5. velocities of the particles are interpolated to the vertices.
+//!
+//! The same particles give the same bits, whatever the number of threads.
 //!
 //! Work runs in the rayon pool that the caller has installed. Memory and time grow with the particles, not with the
 //! room that they are spread over.
 
 mod carry;
+mod cloud;
+mod lattice;
 mod level_set;
 mod mesh;
 mod smoothing;
 mod strays;
 
-use phyxel::math::{Real, Vec3};
-use phyxel::neighbors::Grid;
+use cloud::Cloud;
+use level_set::{Field, Surface, Target};
+use phyxel::math::{Real, Vec3, sum_over};
 use rayon::prelude::*;
 use std::ops::Range;
 
 /// Particles in a component below which they are strays.
 pub const FEWEST_PARTICLES: usize = 5;
 
-/// Support of the density's kernel. [particle radii]
-const SUPPORT: Real = 4.0;
+/// Edge of the lattice's cells, in sizes of triangles: tetrahedra have three times as many edges as cubes.
+const LATTICE: Real = 1.75;
 
-/// Particles this far apart belong together: a little less than where the density between two of them breaks.
-/// [particle radii]
-const REACH: Real = 3.5;
-
-/// The largest particle may be this much larger than the radius that the density is made with: beyond, it gets holes.
-const COARSEST: Real = 1.25;
-
-/// Cells along each axis up to which positions are exact to 1/256 of a cell.
-const MOST_CELLS: Real = 65536.0;
+/// Cells along each axis that can be counted.
+const MOST_CELLS: Real = (1u32 << lattice::BITS) as Real;
 
 /// Values that [`SkinParams::cell`] may have.
 pub const CELLS: Range<Real> = 0.2..2.0;
@@ -76,14 +76,14 @@ impl<'a> Matter<'a> {
 /// How a skin is made. The defaults suit particles at about the spacing that they started with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SkinParams {
-    /// Half the spacing that the density is made for. The support of its kernel is four times as large. By default
-    /// the median of the particles' own, or more where the coarsest or the volume need it. [m]
+    /// One radius for all particles. By default each has its own, or more by one factor where the volume needs it. The
+    /// support of a particle's kernel is four times as large. [m]
     pub radius: Option<Real>,
     /// Passes of smoothing.
     pub smoothing: usize,
-    /// Edge of a marching cube: triangles are about this large. [radii]
+    /// Triangles are about this large. [local radii]
     pub cell: Real,
-    /// The density at the surface, in parts of the one inside.
+    /// The density at the surface, in parts of the one inside. Down to half of it is used where the volume needs it.
     pub iso: Real,
 }
 
@@ -108,11 +108,11 @@ pub struct Skin {
     pub volume: Real,
     /// What the volume should be: that of the particles inside, or of the density's surface. [m³]
     pub wanted_volume: Real,
-    /// The radius that was used. [m]
+    /// Median of the radii that were used. [m]
     pub radius: Real,
     /// Particles left out because fewer than [`FEWEST_PARTICLES`] hang together.
     pub n_strays: usize,
-    /// How far the vertices were moved along their normals to give back the volume. [m]
+    /// How far the vertices were moved along their normals to give back the volume. [local radii]
     pub offset: Real,
 }
 
@@ -154,7 +154,7 @@ pub enum SkinError {
         n: usize,
         /// Particles that are not strays.
         connected: usize,
-        /// Radius used. [m]
+        /// Median of the radii used. [m]
         radius: Real,
     },
     /// The density has too many cells in one direction.
@@ -166,9 +166,6 @@ pub enum SkinError {
         /// Along the longest side.
         n_cells: Real,
     },
-    /// The reconstruction failed.
-    #[error("no surface was found: {0}; try another radius or cell size")]
-    Reconstruction(String),
 }
 
 /// Puts a skin around particles.
@@ -179,38 +176,60 @@ pub enum SkinError {
 pub fn skin(matter: &Matter<'_>, params: &SkinParams) -> Result<Skin, SkinError> {
     check(matter, params)?;
     let n = matter.positions.len();
-    let radius = params.radius.unwrap_or_else(|| default_radius(matter));
+    let radii = local_radii(matter, params);
+    let radius = median(&radii);
     if n == 0 {
         return Err(SkinError::TooFewParticles { n, connected: 0, radius });
     }
-    let cell = params.cell * radius;
 
-    let all: Vec<Vec3> = matter.positions.par_iter().map(|&p| wide(p)).collect();
-    let is_stray = strays::find(&all, REACH * radius, FEWEST_PARTICLES);
-    let n_strays = is_stray.iter().filter(|&&stray| stray).count();
-    if n_strays == n {
+    let all = Cloud::new(matter.positions.par_iter().map(|&p| wide(p)).collect(), radii);
+    let is_stray = strays::find(&all, FEWEST_PARTICLES);
+    let connected: Vec<usize> = (0..n).filter(|&i| !is_stray[i]).collect();
+    let n_strays = n - connected.len();
+    if connected.is_empty() {
         return Err(SkinError::TooFewParticles { n, connected: 0, radius });
     }
-    let positions: Vec<Vec3> = (0..n).filter(|&i| !is_stray[i]).map(|i| all[i]).collect();
+    let volume_of = |cloud: &Cloud| sum_over(cloud.radii.len(), |i| cloud.radii[i].powi(3));
+    let volume = matter.volume.map(|volume| volume / volume_of(&all));
+    let cloud = if n_strays == 0 {
+        all
+    } else {
+        Cloud::new(
+            connected.iter().map(|&i| all.positions[i]).collect(),
+            connected.iter().map(|&i| all.radii[i]).collect(),
+        )
+    };
 
-    let (support, spacing) = (SUPPORT * radius, 2.0 * radius);
-    let mut mesh =
-        level_set::reconstruct(&positions, level_set::Field { radius, support, cell, iso: params.iso })?;
-    mesh.drop_bubbles(spacing.powi(3));
-    if mesh.triangles.is_empty() {
-        return Err(SkinError::TooFewParticles { n, connected: n - n_strays, radius });
+    let cell = LATTICE * params.cell;
+    let volume = volume.map(|volume| volume * volume_of(&cloud));
+    let Surface { mut mesh, mut sizes, .. } =
+        Field::new(&cloud).surface(Target { cell, iso: params.iso, volume })?;
+    let mut radii = carry::radii(&mesh.vertices, &cloud);
+    let is_bubble = mesh.bubbles(&radii);
+    if is_bubble.contains(&true) {
+        mesh.remove(&is_bubble);
+        for values in [&mut radii, &mut sizes] {
+            let mut is_bubble = is_bubble.iter();
+            values.retain(|_| is_bubble.next() == Some(&false));
+        }
     }
-    let grid = Grid::new(&positions, 0.5 * support);
-    let found = mesh.volume();
-    let weights = smoothing::weights(&mesh.vertices, &positions, &grid, support);
-    smoothing::smooth(&mut mesh, &weights, params.smoothing);
-    let volume = matter.volume.map_or(found, |volume| volume * positions.len() as Real / n as Real);
-    let offset = mesh.fit_volume(volume, radius);
+    if mesh.triangles.is_empty() {
+        return Err(SkinError::TooFewParticles { n, connected: connected.len(), radius });
+    }
+    let volume = volume.unwrap_or_else(|| mesh.volume());
+    sizes.iter_mut().zip(&radii).for_each(|(size, radius)| *size /= cell * radius);
+    smoothing::smooth(&mut mesh, &cloud, &sizes, params.smoothing);
+    let offset = mesh.fit_volume(volume, &radii);
+    // some bubbles have shrunk only now; the volume is not fitted again
+    let is_bubble = mesh.bubbles(&radii);
+    if is_bubble.contains(&true) {
+        mesh.remove(&is_bubble);
+    }
 
     let velocities: Vec<[f32; 3]> =
-        (0..n).filter(|&i| !is_stray[i]).filter_map(|i| matter.velocities.get(i)).copied().collect();
+        connected.iter().filter_map(|&i| matter.velocities.get(i)).copied().collect();
     Ok(Skin {
-        velocities: carry::interpolate(&mesh.vertices, &positions, &velocities, &grid, support),
+        velocities: carry::interpolate(&mesh.vertices, &cloud, &velocities),
         normals: mesh.normals().into_iter().map(narrow).collect(),
         volume: mesh.volume(),
         wanted_volume: volume,
@@ -222,15 +241,22 @@ pub fn skin(matter: &Matter<'_>, params: &SkinParams) -> Result<Skin, SkinError>
     })
 }
 
-/// The median, or so much that the coarsest particles are at most [`COARSEST`] times as large (the 98th percentile
-/// stands for these: single ones do not count), or what the volume says: merged particles stand for more than their
-/// radius tells. [m]
-fn default_radius(matter: &Matter<'_>) -> Real {
-    let mut sorted = matter.radii.to_vec();
-    sorted.sort_unstable_by(f32::total_cmp);
-    let at = |share: usize| sorted.get(sorted.len() * share / 100).map_or(0.0, |&r| Real::from(r));
-    let by_volume = matter.volume.map_or(0.0, |volume| 0.5 * (volume / sorted.len().max(1) as Real).cbrt());
-    at(50).max(at(98) / COARSEST).max(by_volume)
+/// The particles' own radii, larger by one factor if the volume says so: merged particles stand for more than their radii
+/// tell. [m]
+fn local_radii(matter: &Matter<'_>, params: &SkinParams) -> Vec<Real> {
+    if let Some(radius) = params.radius {
+        return vec![radius; matter.radii.len()];
+    }
+    let own = |i: usize| Real::from(matter.radii[i]);
+    let together = sum_over(matter.radii.len(), |i| (2.0 * own(i)).powi(3));
+    let factor = matter.volume.map_or(1.0, |volume| (volume / together).cbrt().max(1.0));
+    (0..matter.radii.len()).map(|i| factor * own(i)).collect()
+}
+
+fn median(radii: &[Real]) -> Real {
+    let mut sorted = radii.to_vec();
+    sorted.sort_unstable_by(Real::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or_default()
 }
 
 fn check(matter: &Matter<'_>, params: &SkinParams) -> Result<(), SkinError> {

@@ -33,7 +33,7 @@ impl Mesh {
     }
 
     /// The vector areas of a vertex's triangles, a third each: the gradient of the volume by the vertex. [m²]
-    fn vertex_areas(&self) -> Vec<Vec3> {
+    pub(crate) fn vertex_areas(&self) -> Vec<Vec3> {
         let mut areas = vec![Vec3::ZERO; self.vertices.len()];
         for &triangle in &self.triangles {
             let [a, b, c] = self.corners(triangle);
@@ -50,9 +50,9 @@ impl Mesh {
         self.vertex_areas().into_iter().map(|area| area.try_normalize().unwrap_or(Vec3::Y)).collect()
     }
 
-    /// Moves all vertices along their normals by one distance, at most `farthest`, such that the volume becomes `volume`.
-    /// Gives the distance. [m]
-    pub(crate) fn fit_volume(&mut self, volume: Real, farthest: Real) -> Real {
+    /// Moves all vertices along their normals by the same part of their radii, at most a whole one, such that the volume
+    /// becomes `volume`. Gives that part.
+    pub(crate) fn fit_volume(&mut self, volume: Real, radii: &[Real]) -> Real {
         let mut moved: Real = 0.0;
         for _ in 0..MOST_STEPS {
             let missing = volume - self.volume();
@@ -60,45 +60,48 @@ impl Mesh {
                 break;
             }
             let areas = self.vertex_areas();
-            let area = sum_over(areas.len(), |v| areas[v].length());
-            let step = (moved + missing / area).clamp(-farthest, farthest) - moved;
-            if step == 0.0 {
+            let by_radius = sum_over(areas.len(), |v| areas[v].length() * radii[v]);
+            let step = (moved + missing / by_radius).clamp(-1.0, 1.0) - moved;
+            if step == 0.0 || !step.is_finite() {
                 break;
             }
             self.vertices
                 .par_iter_mut()
-                .zip(&areas)
-                .for_each(|(x, area)| *x += step * area.normalize_or_zero());
+                .zip(areas.par_iter().zip(radii))
+                .for_each(|(x, (area, radius))| *x += step * radius * area.normalize_or_zero());
             moved += step;
         }
         moved
     }
 
-    /// Removes components that enclose less than `smallest`: bubbles in the matter where particles happen to be loose.
-    pub(crate) fn drop_bubbles(&mut self, smallest: Real) {
+    /// Finds vertices of components that enclose less than the volume of a particle: bubbles in the matter where particles happen to
+    /// be loose. One radius per vertex. [m]
+    pub(crate) fn bubbles(&self, radii: &[Real]) -> Vec<bool> {
         let mut components = Components::new(self.vertices.len());
         for &[a, b, c] in &self.triangles {
             components.join(a, b);
             components.join(b, c);
         }
-        let roots: Vec<u32> = (0..self.vertices.len() as u32).map(|v| components.root(v)).collect();
+        let roots: Vec<usize> =
+            (0..self.vertices.len() as u32).map(|v| components.root(v) as usize).collect();
         let mut volumes = vec![0.0; self.vertices.len()];
         for &triangle in &self.triangles {
-            let root = roots[triangle[0] as usize] as usize;
+            let root = roots[triangle[0] as usize];
             let [a, b, c] = self.corners(triangle).map(|x| x - self.vertices[root]);
             volumes[root] += a.dot(b.cross(c)) / 6.0;
         }
-        let stays = |v: u32| volumes[roots[v as usize] as usize].abs() >= smallest;
-        if roots.iter().all(|&root| stays(root)) {
-            return;
-        }
+        roots.iter().map(|&root| volumes[root].abs() < (2.0 * radii[root]).powi(3)).collect()
+    }
+
+    /// Removes vertices together with all triangles at them.
+    pub(crate) fn remove(&mut self, is_removed: &[bool]) {
         let mut place = vec![0u32; self.vertices.len()];
         let mut kept = Vec::with_capacity(self.vertices.len());
-        for v in (0..self.vertices.len() as u32).filter(|&v| stays(v)) {
-            place[v as usize] = kept.len() as u32;
-            kept.push(self.vertices[v as usize]);
+        for v in (0..self.vertices.len()).filter(|&v| !is_removed[v]) {
+            place[v] = kept.len() as u32;
+            kept.push(self.vertices[v]);
         }
-        self.triangles.retain(|triangle| stays(triangle[0]));
+        self.triangles.retain(|triangle| triangle.iter().all(|&v| !is_removed[v as usize]));
         for corner in self.triangles.iter_mut().flatten() {
             *corner = place[*corner as usize];
         }

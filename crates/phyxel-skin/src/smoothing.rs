@@ -1,41 +1,25 @@
 //! Smoothing that leaves thin parts alone: each vertex goes to the mean of its neighbours, as far as its weight says.
-//! The weights are those of the program splashsurf ([Loeschner2023]), which its library leaves to the caller.
+//! The weights are those of [Loeschner2023], with the particles' own supports.
 
 use crate::carry;
+use crate::cloud::Cloud;
 use crate::mesh::Mesh;
 use phyxel::math::{Real, Vec3};
-use phyxel::neighbors::Grid;
 use rayon::prelude::*;
 
 /// Weighted neighbours of a particle at which a vertex is smoothed fully. [Loeschner2023]
 const MANY_NEIGHBORS: Real = 13.0;
 
-/// One weight per vertex, from 0 (stays) to 1 (goes to the middle): s(q / 13), s = 6x⁵ − 15x⁴ + 10x³,
-/// q the mean over particles i near the vertex of Σ_j (1 − d_ij²/h²).
-pub(crate) fn weights(vertices: &[Vec3], positions: &[Vec3], grid: &Grid, support: Real) -> Vec<Real> {
-    let squared_support = support * support;
-    let crowds: Vec<Real> = positions
-        .par_iter()
-        .map(|&x| {
-            let mut crowd = -1.0; // itself is no neighbour
-            grid.visit_ball(x, support, |j| {
-                crowd += (1.0 - x.distance_squared(positions[j as usize]) / squared_support).max(0.0);
-            });
-            crowd
-        })
-        .collect();
-    vertices
-        .par_iter()
-        .map(|&vertex| {
-            let crowd = carry::mean(vertex, positions, grid, support, |j| crowds[j]).unwrap_or_default();
-            let x = (crowd / MANY_NEIGHBORS).clamp(0.0, 1.0);
-            x * x * x * (x * (6.0 * x - 15.0) + 10.0)
-        })
-        .collect()
-}
-
-/// Smooths `n_passes` times, all vertices at once in each.
-pub(crate) fn smooth(mesh: &mut Mesh, weights: &[Real], n_passes: usize) {
+/// Smooths, all vertices at once in each pass. `sizes` are those of the cells at each vertex, in parts of the size that the particles
+/// there ask for: a pass evens out lengths like the size of triangles times the square root of the weight, so that where cells
+/// are smaller more passes count as one.
+pub(crate) fn smooth(mesh: &mut Mesh, cloud: &Cloud, sizes: &[Real], n_passes: usize) {
+    let smallest = sizes.iter().copied().fold(1.0, Real::min);
+    let mut weights = weights(&mesh.vertices, cloud);
+    for (weight, size) in weights.iter_mut().zip(sizes) {
+        *weight *= (smallest / size).powi(2);
+    }
+    let n_passes = (n_passes as Real / (smallest * smallest)).round() as usize;
     let neighbors = Neighbors::new(mesh);
     let mut before = mesh.vertices.clone();
     for _ in 0..n_passes {
@@ -46,6 +30,24 @@ pub(crate) fn smooth(mesh: &mut Mesh, weights: &[Real], n_passes: usize) {
             *vertex = before[v].lerp(middle, weights[v]);
         });
     }
+}
+
+/// One weight per vertex, from 0 (stays) to 1 (goes to the middle): s(q / 13), s = 6x⁵ − 15x⁴ + 10x³,
+/// q the mean over particles i near the vertex of Σ_j (1 − d_ij²/h_j²).
+fn weights(vertices: &[Vec3], cloud: &Cloud) -> Vec<Real> {
+    let crowds = cloud.map(|_, x| {
+        let mut crowd = -1.0; // itself is no neighbour
+        cloud.visit(x, |_, q_squared| crowd += 1.0 - q_squared);
+        crowd
+    });
+    vertices
+        .par_iter()
+        .map(|&vertex| {
+            let crowd = carry::mean(vertex, cloud, |j| crowds[j]);
+            let x = (crowd / MANY_NEIGHBORS).clamp(0.0, 1.0);
+            x * x * x * (x * (6.0 * x - 15.0) + 10.0)
+        })
+        .collect()
 }
 
 /// Vertices that share an edge, in compressed rows.

@@ -1,19 +1,32 @@
 //! Particles that belong to nothing.
 
-use phyxel::math::{Real, Vec3};
-use phyxel::neighbors::{Components, Grid};
+use crate::cloud::Cloud;
+use phyxel::math::Real;
+use phyxel::neighbors::Components;
+use rayon::prelude::*;
 
-/// Whether a particle is in a component of fewer than `fewest`; what is nearer than `reach` is connected.
-pub(crate) fn find(positions: &[Vec3], reach: Real, fewest: usize) -> Vec<bool> {
-    let grid = Grid::new(positions, reach);
-    let mut components = Components::new(positions.len());
-    for (i, &x) in positions.iter().enumerate() {
-        grid.visit_ball(x, reach, |j| {
-            if (j as usize) < i && x.distance_squared(positions[j as usize]) < reach * reach {
-                components.join(i as u32, j);
+/// Particles this far apart, in means of their radii, belong together: a little less than where the density between two
+/// of them breaks. Less than a support, so that of two particles the smaller one lies in the other's.
+const REACH: Real = 3.5;
+
+/// Whether a particle is in a component of fewer than `fewest`.
+pub(crate) fn find(cloud: &Cloud, fewest: usize) -> Vec<bool> {
+    let Cloud { positions, radii, .. } = cloud;
+    let connected = |i: usize| {
+        let mut found = Vec::new();
+        cloud.visit(positions[i], |j, _| {
+            let reach = REACH * 0.5 * (radii[i] + radii[j]);
+            // a pair that only one of the two sees is seen by the smaller one
+            let is_first = j < i || radii[j] > radii[i];
+            if is_first && positions[i].distance_squared(positions[j]) < reach * reach {
+                found.push([i as u32, j as u32]);
             }
         });
-    }
+        found
+    };
+    let pairs: Vec<[u32; 2]> = (0..positions.len()).into_par_iter().flat_map_iter(connected).collect();
+    let mut components = Components::new(positions.len());
+    pairs.into_iter().for_each(|[i, j]| components.join(i, j));
     let roots: Vec<u32> = (0..positions.len() as u32).map(|i| components.root(i)).collect();
     let mut sizes = vec![0usize; positions.len()];
     for &root in &roots {
@@ -25,16 +38,27 @@ pub(crate) fn find(positions: &[Vec3], reach: Real, fewest: usize) -> Vec<bool> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use phyxel::math::vec3;
+    use phyxel::math::{Vec3, vec3};
 
     #[test]
     fn a_chain_of_five_stays_and_four_are_strays() {
         let chain = |y: Real, n: usize| (0..n).map(move |i| vec3(0.9 * i as Real, y, 0.0));
         let positions: Vec<Vec3> = chain(0.0, 5).chain(chain(3.0, 4)).chain([vec3(50.0, 0.0, 0.0)]).collect();
-        let strays = find(&positions, 1.0, 5);
-        assert_eq!(strays, [[false; 5].as_slice(), &[true; 5]].concat());
+        let with = |reach: Real| find(&Cloud::new(positions.clone(), vec![reach / REACH; 10]), 5);
+        assert_eq!(with(1.0), [[false; 5].as_slice(), &[true; 5]].concat());
         // too short a reach makes all of them strays, an endless one none
-        assert!(find(&positions, 0.8, 5).iter().all(|&s| s));
-        assert!(find(&positions, 100.0, 5).iter().all(|&s| !s));
+        assert!(with(0.8).iter().all(|&s| s));
+        assert!(with(100.0).iter().all(|&s| !s));
+    }
+
+    #[test]
+    fn two_particles_are_connected_by_the_mean_of_their_radii() {
+        // a large one and a chain of four small ones at a distance; radii 1 and 0.2, so that 2.1 connects
+        let at = |gap: Real| {
+            let chain = (0..4).map(|i| vec3(gap + 0.3 * Real::from(i), 0.0, 0.0));
+            let positions = [Vec3::ZERO].into_iter().chain(chain).collect();
+            find(&Cloud::new(positions, vec![1.0, 0.2, 0.2, 0.2, 0.2]), 5)
+        };
+        assert!(at(2.05).iter().all(|&s| !s) && at(2.15).iter().all(|&s| s));
     }
 }

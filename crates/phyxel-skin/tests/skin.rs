@@ -26,11 +26,7 @@ fn every_body_gets_a_closed_skin_of_its_volume_with_outward_normals() {
         let ratio = volume(&skin) / body.volume;
         assert!((ratio - 1.0).abs() < 0.01, "{name}: volume {ratio}");
         assert!((skin.volume / volume(&skin) - 1.0).abs() < 1e-4, "{name}: it says {}", skin.volume);
-        assert!(
-            skin.offset.abs() < 0.5 * skin.radius,
-            "{name}: moved by {} radii",
-            skin.offset / skin.radius
-        );
+        assert!(skin.offset.abs() < 0.5, "{name}: moved by {} radii", skin.offset);
         for (k, normal) in skin.normals.iter().enumerate() {
             let length = Vec3::from_array(normal.map(Real::from)).length();
             assert!((length - 1.0).abs() < 1e-5, "{name}: normal {k} has the length {length}");
@@ -69,6 +65,114 @@ fn every_particle_is_inside_and_the_surface_is_half_a_spacing_away() {
     }
     // a ball has one piece without holes: V − T/2 = 2
     assert_eq!(skin.vertices.len(), skin.triangles.len() / 2 + 2);
+}
+
+/// How far the skin of a bar of 3 m × 1.5 m × 1.5 m stays behind the edges at its end x = ±1.5. [m]
+fn rounding(skin: &Skin, end: Real) -> Real {
+    let beyond = |v: &[f32; 3]| {
+        let [x, y, z] = v.map(Real::from);
+        let is_inner = z.abs() < 0.4;
+        is_inner.then(|| (x * end - 1.5 + y.abs() - 0.75) / Real::sqrt(2.0))
+    };
+    -skin.vertices.iter().filter_map(beyond).fold(Real::NEG_INFINITY, Real::max)
+}
+
+/// Distances of the skin of such a bar from its faces, away from their edges: those of the long sides at x, and of the
+/// end x = ±1.5. [m]
+fn unevenness(skin: &Skin, end: Real) -> (Vec<(Real, Real)>, Vec<Real>) {
+    let (mut sides, mut ends) = (Vec::new(), Vec::new());
+    for [x, y, z] in skin.vertices.iter().map(|v| v.map(Real::from)) {
+        for (side, other) in [(y.abs(), z.abs()), (z.abs(), y.abs())] {
+            if side > 0.6 && other < 0.4 && x.abs() < 1.2 {
+                sides.push((x, side - 0.75));
+            }
+        }
+        if y.abs() < 0.4 && z.abs() < 0.4 && x * end > 1.2 {
+            ends.push(x * end - 1.5);
+        }
+    }
+    (sides, ends)
+}
+
+/// The spacing at x. [m]
+type SpacingAt<'a> = &'a dyn Fn(Real) -> Real;
+
+/// One radius for the whole body made holes and lumps at the coarse end and rounded the fine end like the coarse one.
+#[test]
+fn each_part_of_an_uneven_body_is_as_good_as_an_even_one() {
+    // distance from the faces in local spacings: jitter moves particles by more than a tenth of a spacing
+    for (sampling, flat) in [(Sampling::Relaxed, 0.15), (Sampling::Lattice, 0.15), (Sampling::Jittered, 0.27)]
+    {
+        for (fine, coarse) in [(0.06, 0.12), (0.05, 0.15)] {
+            let even = skin_of(&Particles::graded(fine, fine, sampling));
+            let gradual = |x: Real| fine + (coarse - fine) * (x + 1.5) / 3.0;
+            // the coarse particles reach a little into the fine half
+            let jump = |x: Real| if x < -coarse { fine } else { coarse };
+            let (graded, abrupt) =
+                (Particles::graded(fine, coarse, sampling), Particles::abrupt(fine, coarse, sampling));
+            let bodies: [(&str, &Particles, SpacingAt<'_>); 2] =
+                [("graded", &graded, &gradual), ("abrupt", &abrupt, &jump)];
+            for (name, body, spacing) in bodies {
+                let name = format!("{name} from {fine} to {coarse}, {sampling:?}");
+                let skin = skin_of(body);
+                assert_eq!(defects(&skin), Defects::default(), "{name}");
+                assert_eq!(
+                    skin.vertices.len(),
+                    skin.triangles.len() / 2 + 2,
+                    "{name}: one piece without holes"
+                );
+                let (here, there) = (rounding(&skin, -1.0), rounding(&even, -1.0));
+                // a fifth of a spacing: where the lattice happens to lie
+                assert!(here < there + 0.2 * fine, "{name}: rounded by {here}, even bodies by {there}");
+                let (sides, ends) = unevenness(&skin, 1.0);
+                let side = sides.iter().map(|(x, off)| off.abs() / spacing(*x)).fold(0.0, Real::max);
+                let end = ends.iter().map(|off| off.abs() / coarse).fold(0.0, Real::max);
+                assert!(side < flat && end < flat, "{name}: off by {side} and {end} spacings");
+            }
+        }
+    }
+}
+
+/// Bodies that have lost particles in one half: the surface goes to a lower density instead of being moved out. At 0.6 the skins are
+/// moved by up to 0.27 radii. This says nothing about holes: of these bodies, one has fewer at the lower density and three
+/// have more.
+#[test]
+fn loose_matter_is_enclosed_at_a_lower_density() {
+    for (far, every) in [(0.02, 4), (0.03, 4), (0.03, 5), (0.03, 6), (0.035, 8), (0.02, 3), (0.01, 3)] {
+        let name = format!("shaken by {far}, one in {every} lost");
+        let shaken = Particles::cube(16, Sampling::Lattice).shaken(far);
+        let is_lost = |i: usize| (i * 7 + i / 16).is_multiple_of(every) && shaken.positions[i][0] <= 0.0;
+        let kept: Vec<usize> = (0..shaken.positions.len()).filter(|&i| !is_lost(i)).collect();
+        let loose = Particles {
+            positions: kept.iter().map(|&i| shaken.positions[i]).collect(),
+            radii: kept.iter().map(|&i| shaken.radii[i]).collect(),
+            volume: shaken.volume,
+        };
+        let skin = skin_of(&loose);
+        assert_eq!(defects(&skin), Defects::default(), "{name}");
+        assert!((skin.volume / loose.volume - 1.0).abs() < 0.003, "{name}: volume {}", skin.volume);
+        assert!(skin.offset < 0.2, "{name}: moved by {} radii", skin.offset);
+    }
+}
+
+#[test]
+fn velocities_and_strays_go_by_local_radii() {
+    let mut body = Particles::abrupt(0.05, 0.15, Sampling::Lattice);
+    let n = body.positions.len();
+    // four coarse particles at their spacing from the coarse end are part of it, four fine ones are strays
+    let row = |x: f32, gap: f32| (0..4).map(move |k| [x, gap * (k as f32 - 1.5), 0.0]);
+    body.positions.extend(row(1.575, 0.15).chain(row(-1.7, 0.05)));
+    body.radii.extend([0.075, 0.075, 0.075, 0.075, 0.025, 0.025, 0.025, 0.025]);
+    let velocities: Vec<[f32; 3]> = body.positions.iter().map(|p| [p[0].signum(), 0.0, 0.0]).collect();
+    let skin = skin(&Matter { velocities: &velocities, ..body.matter() }, &SkinParams::default()).unwrap();
+    assert_eq!((skin.n_strays, n), (4, 28_000));
+    assert!(skin.vertices.iter().any(|v| v[0] > 1.6), "the row of coarse particles is there");
+    for (x, v) in skin.vertices.iter().zip(&skin.velocities) {
+        // a coarse particle counts up to four of its radii from it, into the fine half too
+        if !(-0.3..0.15).contains(&x[0]) {
+            assert!((v[0] - x[0].signum()).abs() < 1e-6, "{x:?} {v:?}");
+        }
+    }
 }
 
 #[test]
@@ -119,7 +223,8 @@ fn cells_stay_where_they_are_when_the_body_moves_by_whole_cells() {
     let mut body = Particles::cube(10, Sampling::Relaxed);
     // positions that stay exact when they are moved by 4 m
     body.positions.iter_mut().flatten().for_each(|x| *x = (*x * 1024.0).round() / 1024.0);
-    let params = SkinParams { radius: Some(0.0625), cell: 1.0, ..SkinParams::default() };
+    // cells of 1/16 m
+    let params = SkinParams { radius: Some(0.0625), cell: 1.0 / 1.75, ..SkinParams::default() };
     let here = skin(&body.matter(), &params).unwrap();
     let moved =
         Particles { positions: body.positions.iter().map(|p| [p[0] + 4.0, p[1], p[2]]).collect(), ..body };

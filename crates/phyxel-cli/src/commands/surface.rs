@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// Frames A to B, both included; A.., ..B or one number, too. All by default; frame 0 is the start.
     #[arg(long, value_name = "A..B", value_parser = parse_range)]
     frames: Option<FrameRange>,
-    /// Half the spacing of the particles, in metres or with a unit. By default the median of the particles' own.
+    /// One radius for all particles, half their spacing, in metres or with a unit. By default each has its own.
     #[arg(long, value_name = "LENGTH", value_parser = parse_length, allow_hyphen_values = true)]
     radius: Option<f64>,
     /// Passes of smoothing; 0 leaves the lumps.

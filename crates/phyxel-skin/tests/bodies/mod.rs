@@ -40,6 +40,25 @@ impl Particles {
         self
     }
 
+    /// A bar of 3 m × 1.5 m × 1.5 m about the origin whose spacing jumps at x = 0.
+    pub(crate) fn abrupt(fine: Real, coarse: Real, sampling: Sampling) -> Self {
+        let half = |spacing: Real, shift: Real| {
+            let cube = Shape::Box { size: Vec3::splat(1.5) };
+            Self::of(cube, Spacing::Uniform(spacing), sampling).mapped(1.0, |x| x + shift * Vec3::X)
+        };
+        let (mut left, right) = (half(fine, -0.75), half(coarse, 0.75));
+        left.positions.extend(right.positions);
+        left.radii.extend(right.radii);
+        left.volume += right.volume;
+        left
+    }
+
+    /// A bar like [`Particles::abrupt`], with a spacing that grows from end to end.
+    pub(crate) fn graded(from: Real, to: Real, sampling: Sampling) -> Self {
+        let spacing = Spacing::Along { axis: Vec3::X, from, to };
+        Self::of(Shape::Box { size: vec3(3.0, 1.5, 1.5) }, spacing, sampling)
+    }
+
     /// Each one shaken by up to `far` along each axis. [m]
     pub(crate) fn shaken(self, far: Real) -> Self {
         let random = std::cell::RefCell::new(Random::new(7));
@@ -55,10 +74,6 @@ impl Particles {
 /// The bodies that skins are measured on, by name.
 pub(crate) fn catalogue() -> Vec<(&'static str, Particles)> {
     let sphere = |sampling| Particles::of(Shape::Sphere { radius: 1.0 }, Spacing::Uniform(0.1), sampling);
-    let graded = |from, to| {
-        let spacing = Spacing::Along { axis: Vec3::X, from, to };
-        Particles::of(Shape::Box { size: vec3(3.0, 1.5, 1.5) }, spacing, Sampling::Relaxed)
-    };
     let flattened = |sampling, s: Real| {
         Particles::cube(20, sampling).mapped(1.0, |x| vec3(s * x.x, x.y / (s * s), s * x.z))
     };
@@ -70,9 +85,11 @@ pub(crate) fn catalogue() -> Vec<(&'static str, Particles)> {
         ("cube 20³, shaken 0.4", Particles::cube(20, Sampling::Lattice).shaken(0.04)),
         ("sphere, lattice", sphere(Sampling::Lattice)),
         ("sphere, relaxed", sphere(Sampling::Relaxed)),
-        ("graded 1:1.5", graded(0.08, 0.12)),
-        ("graded 1:2", graded(0.06, 0.12)),
-        ("graded 1:3", graded(0.05, 0.15)),
+        ("graded 1:1.5", Particles::graded(0.08, 0.12, Sampling::Relaxed)),
+        ("graded 1:2", Particles::graded(0.06, 0.12, Sampling::Relaxed)),
+        ("graded 1:3", Particles::graded(0.05, 0.15, Sampling::Relaxed)),
+        ("abrupt 1:2", Particles::abrupt(0.06, 0.12, Sampling::Relaxed)),
+        ("abrupt 1:3", Particles::abrupt(0.05, 0.15, Sampling::Lattice)),
         ("cube flattened to 0.69", flattened(Sampling::Lattice, 1.2)),
         ("cube flattened to 0.44", flattened(Sampling::Jittered, 1.5)),
         ("cube flattened to 0.44, relaxed", flattened(Sampling::Relaxed, 1.5)),
