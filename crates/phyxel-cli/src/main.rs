@@ -10,6 +10,7 @@ mod memory;
 mod plot;
 mod progress;
 mod render;
+mod sampling_watch;
 mod scene_source;
 mod skins;
 mod summary;

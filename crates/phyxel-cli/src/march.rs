@@ -1,6 +1,7 @@
 //! The march through the frames that `run`, `resume` and `compare` share.
 
 use crate::progress::{FrameNews, Progress, Verbosity};
+use crate::sampling_watch::SamplingWatch;
 use crate::surfaces::Surfaces;
 use crate::{clock, interrupt, memory};
 use phyxel::world::{World, WorldError};
@@ -20,6 +21,8 @@ pub(crate) struct Plan {
     pub(crate) checkpoint_every: usize,
     /// What earlier parts of the run took.
     pub(crate) earlier: Tally,
+    /// Sampling quality of the frames before the first.
+    pub(crate) sampling: SamplingWatch,
     /// What is shown.
     pub(crate) verbosity: Verbosity,
     /// Stands before the bar; may be empty.
@@ -48,6 +51,8 @@ pub(crate) struct Report {
     pub(crate) writing: f64,
     /// What went wrong beside the simulation.
     pub(crate) doubts: Vec<String>,
+    /// How the sampling turned bad: a sentence each.
+    pub(crate) sampling: Vec<String>,
 }
 
 struct March<'a> {
@@ -62,6 +67,7 @@ struct March<'a> {
     snapshots: f64,
     surfacing: f64,
     doubts: Vec<String>,
+    sampling: SamplingWatch,
     checkpoints: f64,
     waiting: f64,
 }
@@ -88,6 +94,7 @@ pub(crate) fn march(
         snapshots: 0.0,
         surfacing: 0.0,
         doubts: Vec::new(),
+        sampling: plan.sampling.clone(),
         checkpoints: 0.0,
         waiting: 0.0,
     };
@@ -109,6 +116,7 @@ pub(crate) fn march(
         frame_seconds: march.frame_seconds,
         writing,
         doubts: march.doubts,
+        sampling: march.sampling.warnings(|frame| format!("frame {frame}")),
     })
 }
 
@@ -162,6 +170,7 @@ impl March<'_> {
             time_step: ledger.time_step,
             reason: ledger.time_step_reason,
         };
+        self.sampling.see(frame, &ledger);
         self.tally.n_steps += ledger.n_steps as u64;
         self.tally.particle_steps += (ledger.n_steps * ledger.n_particles) as u64;
         self.snapshots += clock::seconds() - start;

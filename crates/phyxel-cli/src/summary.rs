@@ -52,6 +52,7 @@ mod tests {
                 frame_seconds: Vec::new(),
                 writing: 0.25,
                 doubts: Vec::new(),
+                sampling: Vec::new(),
             },
             2,
         );

@@ -21,7 +21,12 @@ fn world(method: &str, bodies: impl IntoIterator<Item = Body>) -> World {
 
 fn assert_sampling(world: &World, [median, smallest]: [Real; 2], n_pieces: usize, what: &str) {
     let found = world.ledger().sampling;
-    let SamplingQuality { nearest_median: Some(m), nearest_smallest: Some(s), n_pieces: Some(n) } = found
+    let SamplingQuality {
+        nearest_median: Some(m),
+        nearest_smallest: Some(s),
+        n_crowded: 0,
+        n_pieces: Some(n),
+    } = found
     else {
         panic!("{what}: {found:?}");
     };
@@ -95,6 +100,7 @@ fn the_smallest_distance_is_that_of_the_nearest_pair() {
         });
         let found = pair.ledger().sampling;
         println!("{method}: {found:?}");
+        assert_eq!(found.n_crowded, 2, "{method}");
         // neighbours see a little of the motion as strain
         assert!((found.nearest_smallest.unwrap() - 0.3).abs() < 0.05, "{method}: {found:?}");
         assert!((found.nearest_median.unwrap() - 1.0).abs() < 0.02, "{method}: {found:?}");
@@ -116,7 +122,8 @@ fn fills_are_sampled_well() {
                 let mut body = Body::new(*name, shape.clone(), A, elastic(1e5, 0.3));
                 (body.fill.sampling, body.fill.spacing) = (sampling, spacing);
                 let ledger = world("embedded", [body]).ledger();
-                let SamplingQuality { nearest_median, nearest_smallest, n_pieces } = ledger.sampling;
+                let SamplingQuality { nearest_median, nearest_smallest, n_crowded, n_pieces } =
+                    ledger.sampling;
                 let (median, smallest) = (nearest_median.unwrap(), nearest_smallest.unwrap());
                 println!(
                     "{name} {sampling:?} {spacing:?}: {} particles, {median:.3} {smallest:.3}",
@@ -126,7 +133,7 @@ fn fills_are_sampled_well() {
                     median > 0.7 && smallest > 0.4,
                     "{name} {sampling:?} {spacing:?}: {median} {smallest}"
                 );
-                assert_eq!(n_pieces, Some(1));
+                assert_eq!((n_crowded, n_pieces), (0, Some(1)));
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::print;
 use crate::failure::Failure;
+use crate::sampling_watch::SamplingWatch;
 use crate::scene_source::{self, SceneSource, describe, describe_fill, number};
 use crate::table::Table;
 use crate::{clock, memory, threads};
@@ -37,9 +38,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let mut source = scene_source::load(&args.scene, &args.set)?;
         let mut text = format!("{}\n\n{}\n{}\n", source.title, bodies(&source), materials(&source));
         let (limit, reason) = source.world.time_step_limit();
+        let mut sampling = SamplingWatch::default();
+        sampling.see(0, &source.world.ledger());
         let measured = measure(&mut source);
+        sampling.see(measured.n_steps + 1, &source.world.ledger());
         text += &outlook(&source, limit, reason, &measured);
-        let doubts = doubts(&source, &measured);
+        let doubts = doubts(&source, &measured, &sampling);
         text += if doubts.is_empty() { "\nno doubts\n" } else { "\ndoubts\n" };
         doubts.iter().for_each(|doubt| text += &format!("  - {doubt}\n"));
         print(&text)
@@ -177,7 +181,7 @@ fn n_components(known: &[ColumnInfo], asked: &[String]) -> usize {
     known.iter().filter(|column| asked.iter().any(|name| name == column.name)).map(|c| c.n_components).sum()
 }
 
-fn doubts(source: &SceneSource, measured: &Measured) -> Vec<String> {
+fn doubts(source: &SceneSource, measured: &Measured, sampling: &SamplingWatch) -> Vec<String> {
     let mut doubts = source.doubts();
     for body in source.bodies.iter().filter(|body| body.n_particles < FEW_PARTICLES) {
         doubts.push(format!(
@@ -185,6 +189,10 @@ fn doubts(source: &SceneSource, measured: &Measured) -> Vec<String> {
             body.name, body.n_particles
         ));
     }
+    doubts.extend(sampling.warnings(|step| match step {
+        0 => "the start".to_owned(),
+        _ => format!("step {step}"),
+    }));
     if let Some(failure) = &measured.failure {
         doubts.push(format!("the run fails {failure}"));
     }

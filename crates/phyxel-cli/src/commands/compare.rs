@@ -168,6 +168,9 @@ fn run_method(
     plan.label = method.to_owned();
     let path = folder.run_path(method);
     let report = record(&mut source, &plan, &path, args.overwrite())?;
+    if !args.quiet {
+        report.sampling.iter().for_each(|warning| warn(&format!("`{method}`: {warning}")));
+    }
     Ok(MethodRun {
         method,
         folder: path,

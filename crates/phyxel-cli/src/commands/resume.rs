@@ -4,6 +4,7 @@ use super::{print, run};
 use crate::failure::Failure;
 use crate::march::march;
 use crate::progress::Verbosity;
+use crate::sampling_watch::SamplingWatch;
 use crate::{interrupt, scene_source, threads};
 use phyxel_io::results::{ContentDigest, Recorder, ResultFolder, Status};
 use std::path::PathBuf;
@@ -57,7 +58,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         info.n_frames = n_frames;
         info.n_threads = rayon::current_num_threads();
         let verbosity = Verbosity::from_flags(args.quiet, args.verbose);
-        let plan = run::plan(&source, frame + 1, n_frames, info.tally.clone(), verbosity);
+        let mut plan = run::plan(&source, frame + 1, n_frames, info.tally.clone(), verbosity);
+        plan.sampling = SamplingWatch::of_table(&folder.ledger()?);
         if verbosity != Verbosity::Quiet {
             eprintln!("going on from frame {frame}");
         }

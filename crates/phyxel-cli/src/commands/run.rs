@@ -4,6 +4,7 @@ use super::print;
 use crate::failure::{Failure, warn};
 use crate::march::{Outcome, Plan, Report, march};
 use crate::progress::Verbosity;
+use crate::sampling_watch::SamplingWatch;
 use crate::scene_source::{self, SceneSource};
 use crate::{interrupt, summary, threads};
 use phyxel_io::results::{Overwrite, Recorder, ResultFolder, RunInfo, Status, Tally};
@@ -101,6 +102,7 @@ pub(super) fn plan(
         columns: output.columns.clone(),
         checkpoint_every: output.checkpoint_every,
         earlier,
+        sampling: SamplingWatch::default(),
         verbosity,
         label: String::new(),
     }
@@ -130,6 +132,9 @@ pub(super) fn conclude(report: &Report, output: &Path, verbosity: Verbosity) -> 
     if let Some(first) = report.doubts.first() {
         let others = report.doubts.len() - 1;
         warn(&if others > 0 { format!("{first} (and {others} more)") } else { first.clone() });
+    }
+    if verbosity != Verbosity::Quiet {
+        report.sampling.iter().for_each(|warning| warn(warning));
     }
     match &report.outcome {
         Outcome::Done if verbosity == Verbosity::Quiet => Ok(()),

@@ -6,6 +6,7 @@ mod exporting;
 mod pictures;
 mod results;
 mod resuming;
+mod sampling;
 mod skinning;
 mod support;
 mod surfacing;

@@ -29,9 +29,10 @@ pub(crate) fn cells(ledger: &Ledger) -> Vec<(String, String)> {
     let mut put = |name: &str, value: String| cells.push((name.to_owned(), value));
     put("volume", number(ledger.volume));
     put("particles", ledger.n_particles.to_string());
-    let SamplingQuality { nearest_median, nearest_smallest, n_pieces } = ledger.sampling;
+    let SamplingQuality { nearest_median, nearest_smallest, n_crowded, n_pieces } = ledger.sampling;
     put("nearest_median", known(nearest_median));
     put("nearest_smallest", known(nearest_smallest));
+    put("crowded", n_crowded.to_string());
     put("pieces", n_pieces.map_or(String::new(), |n| n.to_string()));
     put("yielded", ledger.n_yielded.to_string());
     put("max_speed", number(ledger.max_speed));
@@ -214,6 +215,7 @@ mod tests {
             sampling: SamplingQuality {
                 nearest_median: Some(1.0),
                 nearest_smallest: Some(0.5),
+                n_crowded: 3,
                 n_pieces: None,
             },
             n_yielded: 2,
@@ -234,12 +236,12 @@ mod tests {
         let header = "time,time_step,time_step_reason,steps,kinetic_energy,elastic_energy,deviatoric_energy,\
             volumetric_energy,residual_energy,gravity_energy,plastic_work,\
             momentum_x,momentum_y,momentum_z,angular_momentum_x,angular_momentum_y,angular_momentum_z,volume,particles,\
-            nearest_median,nearest_smallest,pieces,yielded,max_speed,\"left, \"\"upper\"\"_force_x\",\"left, \"\"upper\"\"_force_y\",\
+            nearest_median,nearest_smallest,crowded,pieces,yielded,max_speed,\"left, \"\"upper\"\"_force_x\",\"left, \"\"upper\"\"_force_y\",\
             \"left, \"\"upper\"\"_force_z\",solver_iterations\n";
         assert!(text.starts_with(header), "{text}");
         let table = LedgerTable::parse(&text).unwrap();
         assert_eq!(table.rows.len(), 2);
-        assert_eq!(table.columns[24], "left, \"upper\"_force_x");
+        assert_eq!(table.columns[25], "left, \"upper\"_force_x");
         assert_eq!(table.rows[0][5..9], [""; 4], "no elastic energy is an empty cell");
         let bits = |name: &str| table.numbers(name).unwrap()[1].to_bits();
         assert_eq!(bits("time"), (1.0f64 / 30.0).to_bits());

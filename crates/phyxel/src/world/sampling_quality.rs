@@ -19,8 +19,15 @@ pub struct SamplingQuality {
     pub nearest_median: Option<Real>,
     /// Smallest of these distances (spacings).
     pub nearest_smallest: Option<Real>,
+    /// Particles that are nearer to another than [`SamplingQuality::CROWDED`].
+    pub n_crowded: usize,
     /// Pieces of matter that no force of a bond holds together; a stray is a piece.
     pub n_pieces: Option<usize>,
+}
+
+impl SamplingQuality {
+    /// Distance under which particles are crowded (spacings): fills keep over it, and `embedded` merges under it.
+    pub const CROWDED: Real = 0.4;
 }
 
 impl World {
@@ -32,16 +39,18 @@ impl World {
         if nearest.is_empty() {
             return SamplingQuality { n_pieces, ..SamplingQuality::default() };
         }
+        let n_crowded = nearest.iter().filter(|&&distance| distance < SamplingQuality::CROWDED).count();
         let middle = nearest.len() / 2;
         let (below, median, _) = nearest.select_nth_unstable_by(middle, Real::total_cmp);
         let smallest = below.iter().fold(*median, |least, &distance| least.min(distance));
-        SamplingQuality { nearest_median: Some(*median), nearest_smallest: Some(smallest), n_pieces }
+        let (nearest_median, nearest_smallest) = (Some(*median), Some(smallest));
+        SamplingQuality { nearest_median, nearest_smallest, n_crowded, n_pieces }
     }
 
-    /// For each particle the least |F_i⁻¹ x_ij|/(r_i + r_j) over the particles of the same piece of matter.
+    /// For each particle the least max(|x_ij|, |F_i⁻¹ x_ij|)/(r_i + r_j) over the particles of the same piece of matter.
     ///   F elastic deformation gradient (1)   x_ij world bond (m)   r radius, half the spacing at the start (m)
-    /// Elastic strain is undone: a rubber block that is pressed flat is sampled as well as at rest. The spacing is that of the
-    /// start: splitting and merging keep it, since it is what they aim at. Where spacings differ, a pair has their mean.
+    /// Elastic compression is undone: a rubber block that is pressed flat is sampled as well as at rest. Stretch is not: single
+    /// particles may see much of it where their neighbours are at rest. The spacing is that of the start: splitting and merging keep it, since it is what they aim at. Where spacings differ, a pair has their mean.
     fn nearest_distances(&self, group: &Group) -> Vec<Real> {
         let (particles, bodies) = (&group.particles, self.body_contacts.bodies());
         let (x, radius) = (&particles.position, &particles.radius);
@@ -53,7 +62,9 @@ impl World {
             grid.visit_ball(x[i], reach * (radius[i] + largest), |j| {
                 let j = j as usize;
                 if j != i && matter(j) == matter(i) {
-                    least = least.min((inverse * (x[j] - x[i])).length() / (radius[i] + radius[j]));
+                    let bond = x[j] - x[i];
+                    let squared = bond.length_squared().max((inverse * bond).length_squared());
+                    least = least.min(squared.sqrt() / (radius[i] + radius[j]));
                 }
             });
             least

@@ -10,7 +10,7 @@ use phyxel_io::scene::listed;
 /// Counters that the ledger has per frame; all others are as at its moment.
 const PER_FRAME: [&str; 2] = ["solver_iterations", "unconverged_solves"];
 /// Columns of the ledger that are no counters, besides forces.
-const NO_COUNTERS: [&str; 24] = [
+const NO_COUNTERS: [&str; 25] = [
     "time",
     "time_step",
     "time_step_reason",
@@ -32,6 +32,7 @@ const NO_COUNTERS: [&str; 24] = [
     "particles",
     "nearest_median",
     "nearest_smallest",
+    "crowded",
     "pieces",
     "yielded",
     "max_speed",
@@ -107,6 +108,7 @@ fn rows(runs: &[MethodRun], measures: &[Measures]) -> Vec<Row> {
     put("particles_end", "", &|_, m| Cell::Number(column(m, "particles", last)));
     put("nearest_median_least", "", &|_, m| Cell::Number(column(m, "nearest_median", least)));
     put("nearest_smallest_least", "", &|_, m| Cell::Number(column(m, "nearest_smallest", least)));
+    put("crowded_peak", "", &|_, m| Cell::Number(column(m, "crowded", peak)));
     put("pieces_end", "", &|_, m| Cell::Number(column(m, "pieces", last)));
     put("total_energy_start", "J", &|_, m| over(m, Moment::total_energy, first));
     put("total_energy_end", "J", &|_, m| over(m, Moment::total_energy, last));
