@@ -27,10 +27,20 @@ impl Components {
     /// Unites the sets of `i` and `j`.
     #[inline]
     pub fn join(&mut self, i: u32, j: u32) {
-        let (a, b) = (self.root(i), self.root(j));
-        if a != b {
-            self.parent[a.max(b) as usize] = a.min(b);
-            self.n_sets -= 1;
+        self.join_all(i, [j]);
+    }
+
+    /// Unites the set of `i` with those of `others`.
+    #[inline]
+    pub fn join_all(&mut self, i: u32, others: impl IntoIterator<Item = u32>) {
+        let mut a = self.root(i);
+        for j in others {
+            let b = self.root(j);
+            if a != b {
+                self.parent[a.max(b) as usize] = a.min(b);
+                self.n_sets -= 1;
+                a = a.min(b);
+            }
         }
     }
 

@@ -61,8 +61,9 @@ impl World {
             let mut least = reach;
             grid.visit_ball(x[i], reach * (radius[i] + largest), |j| {
                 let j = j as usize;
-                if j != i && matter(j) == matter(i) {
-                    let bond = x[j] - x[i];
+                let (bond, reach) = (x[j] - x[i], least * (radius[i] + radius[j]));
+                // most are farther than the nearest so far: the cheap test first
+                if j != i && bond.length_squared() < reach * reach && matter(j) == matter(i) {
                     let squared = bond.length_squared().max((inverse * bond).length_squared());
                     least = least.min(squared.sqrt() / (radius[i] + radius[j]));
                 }
