@@ -75,6 +75,6 @@ mod tests {
         assert!(pair.force(bond).dot(bond) < 0.0, "it pushes away");
         assert_eq!(pair.force(vec3(0.1, 0.0, 0.0)), Vec3::ZERO);
         assert!(pair.force(Vec3::ZERO).is_finite());
-        assert_eq!((room(0.09, 0.1), room(0.05, 0.1)), (0.08, 0.05));
+        assert_eq!((room(0.9, 1.0), room(0.5, 1.0)), (MOST_ROOM, 0.5));
     }
 }

@@ -212,6 +212,23 @@ impl Yielding {
     }
 }
 
+impl Yielding {
+    /// The fraction of the deformation that F does not explain which is forgotten within a step: as much as flows where F flows by
+    /// `flowed`, and as much as would flow by a deviatoric stress σ with the same energy density, σ²/(6µ). [J/m³]
+    #[inline]
+    pub fn forgotten(
+        &self,
+        energy_density: Real,
+        lame: Lame,
+        flowed: Real,
+        accumulated: Real,
+        time_step: Real,
+    ) -> Real {
+        let stress = (6.0 * lame.mu * energy_density).sqrt();
+        flowed.max(self.fraction(stress, accumulated, time_step))
+    }
+}
+
 /// How matter answers a deformation gradient within a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Answered {
@@ -242,22 +259,12 @@ pub struct Flowed {
 
 impl Yielding {
     /// Stress and flow of matter with deformation gradient F within a step. [Jones2014] Eqs. 4, 6, 7.
-    /// `unseen` is the energy density of deformation that F does not explain; it makes matter flow as a deviatoric stress
-    /// with as much energy, σ²/(6µ), would. [J/m³]
     #[inline]
-    pub fn answer(
-        &self,
-        (law, lame): (Law, Lame),
-        f: Mat3,
-        unseen: Real,
-        accumulated: Real,
-        time_step: Real,
-    ) -> Answered {
+    pub fn answer(&self, (law, lame): (Law, Lame), f: Mat3, accumulated: Real, time_step: Real) -> Answered {
         let svd = svd(f);
         let sigma = svd.sigma;
         let stress = law.principal_stress(lame, sigma);
-        let seen = self.measure.of(stress);
-        let magnitude = (seen * seen + 6.0 * lame.mu * unseen).sqrt();
+        let magnitude = self.measure.of(stress);
         let fraction = self.fraction(magnitude, accumulated, time_step);
         // inverted matter never flows
         if fraction == 0.0 || sigma.z <= 0.0 {
@@ -271,7 +278,7 @@ impl Yielding {
             plastic,
             elastic,
             fraction,
-            hardening: (seen - self.measure.of(after)).max(0.0),
+            hardening: (magnitude - self.measure.of(after)).max(0.0),
             strain: (2.0 / 3.0 * log_plastic.length_squared()).sqrt(),
             work: law.principal_energy(lame, sigma) - law.principal_energy(lame, elastic),
         };

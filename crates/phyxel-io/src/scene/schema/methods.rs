@@ -169,7 +169,7 @@ static INCREMENTAL: Table = Table {
         key(
             "repulsion",
             Kind::Quantity(NON_NEGATIVE),
-            Presence::Default("0.3"),
+            Presence::Default("0.6"),
             "Strength, as a share of lambda + 2 mu, with which particles nearer than 0.8 of the spacing push each other away; the paper \
              has none, which is 0. It acts in the corrected form.",
         ),
@@ -273,7 +273,7 @@ static EMBEDDED: Table = Table {
         key(
             "repulsion",
             Kind::Quantity(NON_NEGATIVE),
-            Presence::Default("0.3"),
+            Presence::Default("0.6"),
             "Strength, as a share of lambda + 2 mu, with which particles that have flowed and are nearer than 0.8 of the spacing push \
              each other away; the paper has none, which is 0.",
         ),

@@ -46,18 +46,25 @@ impl Response<'_> {
         }
         let yielding =
             Yielding { flow_rate: if self.flow.is_some() { yielding.flow_rate } else { 0.0 }, ..yielding };
-        let answer = yielding.answer((law, lame), f, unseen / volume, self.hardening[i], time_step);
+        let answer = yielding.answer((law, lame), f, self.hardening[i], time_step);
+        let flowed = answer.flow.map_or(0.0, |flow| flow.fraction);
+        let forgotten = match answer.svd.sigma.z > 0.0 {
+            true => yielding.forgotten(unseen / volume, lame, flowed, self.hardening[i], time_step),
+            false => 0.0,
+        };
+        let lost = unseen * forgotten * (2.0 - forgotten);
         let (Svd { u, sigma, v }, stress) = (answer.svd, answer.stress);
         let Some(flowed) = answer.flow else {
-            let none = Flow { least_stretch: sigma.z, ..Flow::NONE };
+            let none = Flow { forgotten, work: lost, least_stretch: sigma.z, ..Flow::NONE };
             return (scaled_columns(u, stress) * v.transpose(), none);
         };
         let flow = Flow {
             plastic: scaled_columns(v, flowed.plastic) * v.transpose(),
             fraction: flowed.fraction,
+            forgotten,
             hardening: flowed.hardening,
             strain: flowed.strain,
-            work: volume * flowed.work + unseen * flowed.fraction * (2.0 - flowed.fraction),
+            work: volume * flowed.work + lost,
             least_stretch: flowed.elastic.min_element(),
         };
         (scaled_columns(u, stress / flowed.plastic) * v.transpose(), flow)
@@ -104,7 +111,7 @@ impl Embedded {
             let unseen = 0.5 * own.residual * (squares - double_dot(f, fit.product)).max(0.0);
             let (stress, flowed) = response.of(i, f, own.volume, unseen);
             (*gradient, *flow) = (f, flowed);
-            let residual = own.residual * (1.0 - flowed.fraction);
+            let residual = own.residual * (1.0 - flowed.forgotten);
             let carrier = stress * own.inverse_moment * own.volume - f * residual;
             *answer = Answer { carrier, residual };
             *force = answer.own_force(own.row_sum, &fit);
@@ -252,8 +259,8 @@ impl Embedded {
 
     /// ũ_ij = F_p u_ij for the bonds of every particle that flowed, and what it leaves in its state. Returns how many did.
     ///
-    /// Departs from the paper, which has no residuals (`stabilization = 0`): they flow, too. By the same fraction γ as the strain, rest
-    /// bonds go over to those that F explains, u_ij ← (1 − γ) u_ij + γ F⁻¹ x_ij; else residuals would be an elastic skeleton that bears
+    /// Departs from the paper, which has no residuals (`stabilization = 0`): they flow, too. By a fraction γ, rest bonds go
+    /// over to those that F explains, u_ij ← (1 − γ) u_ij + γ F⁻¹ x_ij ([`Yielding::forgotten`]); else residuals would be an elastic skeleton that bears
     /// loads over the yield stress. F, which changes by the square of the residuals, is then set back to what it was.
     pub(super) fn flow(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>) -> usize {
         if self.matter.plasticity.is_elastic() {
@@ -262,7 +269,7 @@ impl Embedded {
         ctx.timings.stage("plastic flow", || {
             let flows = &self.flows;
             let n_yielded = sum_over(flows.len(), |i| usize::from(flows[i].fraction > 0.0));
-            if n_yielded == 0 {
+            if max_over(flows.len(), |i| flows[i].forgotten).is_none_or(|m| m.0 == 0.0) {
                 return 0;
             }
             let largest = max_over(flows.len(), |i| flows[i].strain).map_or(0.0, |m| m.0);
@@ -277,13 +284,13 @@ impl Embedded {
             let state = state.zip(plastic_work.par_iter_mut()).zip(plastic_gradient.par_iter_mut());
             rows.zip(state).with_min_len(MIN_ROWS).enumerate().for_each(|(i, (row, state))| {
                 let ((mut row, basis), flow) = row;
-                if flow.fraction > 0.0 {
+                if flow.forgotten > 0.0 {
                     let particle = (support_radius[i], volume[i], matter.lame.at(i));
                     let inverse = gradients[i].inverse();
                     if relaxes {
                         let n = row.len();
                         for (&j, u) in row.ends[..n].iter().zip(&mut row.vectors[..n]) {
-                            *u = u.lerp(inverse * (x[j as usize] - x[i]), flow.fraction);
+                            *u = u.lerp(inverse * (x[j as usize] - x[i]), flow.forgotten);
                         }
                     }
                     *basis = rule.basis(&mut row, particle, |u| flow.plastic * u);

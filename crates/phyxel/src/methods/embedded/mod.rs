@@ -177,6 +177,8 @@ struct Flow {
     plastic: Mat3,
     /// γ, 0 where nothing flows.
     fraction: Real,
+    /// Fraction of the residuals that is forgotten, at least γ.
+    forgotten: Real,
     /// What is added to α. [Pa]
     hardening: Real,
     /// What is added to the plastic strain. [1]
@@ -191,6 +193,7 @@ impl Flow {
     const NONE: Self = Self {
         plastic: Mat3::IDENTITY,
         fraction: 0.0,
+        forgotten: 0.0,
         hardening: 0.0,
         strain: 0.0,
         work: 0.0,

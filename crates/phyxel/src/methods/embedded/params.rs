@@ -131,7 +131,7 @@ impl Default for Params {
             volume_rule: VolumeRule::Moments,
             mass_rule: MassRule::Fixed,
             stabilization: 0.1,
-            repulsion: 0.3,
+            repulsion: 0.6,
             flow_rule: FlowRule::PerSecond,
             integrator: Integrator::Leapfrog,
             viscosity_model: ViscosityModel::StrainRate,

@@ -3,7 +3,7 @@
 use super::*;
 use crate::contact::{BodyContacts, Contacts, Grips, Holds, Meeting};
 use crate::forces::Fields;
-use crate::material::Lame;
+use crate::material::{Lame, Plasticity};
 use crate::math::{Random, frobenius_norm, vec3};
 use crate::methods::Timings;
 use crate::methods::testing::{E, NU, lattice, matter, random_map};
@@ -122,6 +122,90 @@ fn force_is_the_gradient_of_the_energy() {
             assert!(worst.fold(0.0, Real::max) < 1e-12 * size, "{key}");
         }
     }
+}
+
+/// What crowds and has flowed pushes apart by the slope of its energy, and momentum is kept; what is squeezed elastically does not.
+#[test]
+fn repulsion_is_the_gradient_of_its_energy() {
+    let mut particles = lattice([5, 5, 5], 0.1, 0.2);
+    let mut given = matter(&particles, Law::Corotated, None);
+    given.plasticity = PlasticParameter::resolve(
+        Some(&Plasticity { yield_stress: 1e3.into(), flow_rate: 10.0.into(), ..Plasticity::default() }),
+        &particles.position,
+    );
+    let mut method = Embedded::build(Params::default(), &mut particles, &given).unwrap();
+    let mut random = Random::new(9);
+    let x: Vec<Vec3> = particles.position.iter().map(|&p| p + random.in_cube() * 0.02).collect();
+    let squeezed: Vec<Vec3> = particles.position.iter().map(|&p| p * vec3(0.7, 0.75, 0.8)).collect();
+    let plain = |method: &mut Embedded, x: &[Vec3]| {
+        method.params.repulsion = 0.0;
+        method.forces_at(x, &particles.body);
+        method.params.repulsion = 0.6;
+        method.force.clone()
+    };
+    let without = plain(&mut method, &x);
+    method.forces_at(&x, &particles.body);
+    assert_eq!(method.force, without, "nothing has flowed");
+    method.plastic_strain.fill(0.1);
+    let elastic = plain(&mut method, &squeezed);
+    method.forces_at(&squeezed, &particles.body);
+    assert_eq!(method.force, elastic, "squeezed evenly is not crowded");
+    method.forces_at(&x, &particles.body);
+    let force = method.force.clone();
+    let size = force.iter().map(|f| f.length()).fold(0.0, Real::max);
+    let pushed = force.iter().zip(&without).filter(|(a, b)| (**a - **b).length() > 0.01 * size).count();
+    assert!(pushed > 10, "{pushed}");
+    let (total, d): (Vec3, Real) = (force.iter().sum(), 1e-6);
+    assert!(total.length() < 1e-12 * size, "{total}");
+    for i in (0..particles.len()).step_by(7) {
+        for axis in 0..3 {
+            let energy = |sign: Real| {
+                let mut shifted = x.clone();
+                shifted[i][axis] += sign * d;
+                method.elastic_energy(&shifted, &particles.body).total()
+            };
+            let slope = (energy(-1.0) - energy(1.0)) / (2.0 * d);
+            assert!((slope - force[i][axis]).abs() < 1e-6 * size, "{slope} against {}", force[i][axis]);
+        }
+    }
+}
+
+/// Residuals of what flows are forgotten, down to the energy that the yield stress allows, while F stays what it was.
+#[test]
+fn residuals_flow_and_leave_the_deformation_alone() {
+    let mut particles = lattice([5, 5, 5], 0.1, 0.2);
+    let mut given = matter(&particles, Law::Corotated, None);
+    let yield_stress = 100.0;
+    given.plasticity = PlasticParameter::resolve(
+        Some(&Plasticity {
+            yield_stress: yield_stress.into(),
+            flow_rate: 400.0.into(),
+            ..Plasticity::default()
+        }),
+        &particles.position,
+    );
+    let mut method =
+        Embedded::build(Params { repulsion: 0.0, ..Params::default() }, &mut particles, &given).unwrap();
+    let mut random = Random::new(5);
+    particles.position.iter_mut().for_each(|x| *x += random.in_cube() * 0.02);
+    let mut last = Real::INFINITY;
+    for _ in 0..200 {
+        let before: Vec<Real> = with_context(1e-3, |ctx| {
+            method.compute_forces(&particles, ctx);
+            (0..particles.len()).map(|i| method.gradients[i].determinant()).collect()
+        });
+        with_context(1e-3, |ctx| method.flow(&mut particles, ctx));
+        method.refit(&particles.position);
+        let residual = method.elastic_energy(&particles.position, &particles.body).residual;
+        assert!(residual <= last * (1.0 + 1e-6), "{residual} {last}");
+        last = residual;
+        // flow keeps volume, and forgetting residuals does not change F
+        let changes = before.iter().zip(&method.gradients).map(|(b, f)| (f.determinant() / b - 1.0).abs());
+        assert!(changes.fold(0.0, Real::max) < 2e-3);
+    }
+    let volume: Real = particles.volume.iter().sum();
+    let allowed = volume * yield_stress * yield_stress / (6.0 * method.matter.lame.at(0).mu);
+    assert!(last < 1.05 * allowed, "{last} J, allowed {allowed} J");
 }
 
 /// A degenerate neighbourhood takes part in the others' forces and gives none: momentum is kept all the same.

@@ -104,7 +104,9 @@ impl Incremental {
             return super::Response { carrier, inverse_moment: inverse, gradient: f, ..Default::default() };
         }
         let Answered { svd: Svd { u, sigma, v }, stress, flow } =
-            yielding.answer((body.law, lame), f, sums.unseen / volume, self.hardening[i], time_step);
+            yielding.answer((body.law, lame), f, self.hardening[i], time_step);
+        let flowed = flow.map_or(0.0, |flow| flow.fraction);
+        let forgotten = yielding.forgotten(sums.unseen / volume, lame, flowed, self.hardening[i], time_step);
         let mut left = flow.map_or(sigma, |flow| flow.elastic);
         if self.params.volume_relaxation > 0.0 {
             let ratio = left.element_product();
@@ -129,11 +131,10 @@ impl Incremental {
             },
             inverse_moment: inverse,
             gradient: if is_changed { scaled_columns(u, left) * v.transpose() } else { f },
-            fraction: flow.map_or(0.0, |flow| flow.fraction),
+            fraction: forgotten,
             hardening: flow.map_or(0.0, |flow| flow.hardening),
             strain: flow.map_or(0.0, |flow| flow.strain),
-            work: flow
-                .map_or(0.0, |flow| volume * flow.work + sums.unseen * flow.fraction * (2.0 - flow.fraction)),
+            work: volume * flow.map_or(0.0, |flow| flow.work) + sums.unseen * forgotten * (2.0 - forgotten),
         }
     }
 
@@ -154,7 +155,7 @@ impl Incremental {
                 *work += response.work;
             },
         );
-        sum_over(self.responses.len(), |i| usize::from(self.responses[i].fraction > 0.0))
+        sum_over(self.responses.len(), |i| usize::from(self.responses[i].strain > 0.0))
     }
 
     /// f_i = Σ_j w_ij (M_i + M_j) x_ij + k_ij r_ij, and what keeps crowding particles apart

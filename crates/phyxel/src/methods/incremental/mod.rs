@@ -71,7 +71,7 @@ pub struct Incremental {
     plastic_strain: Vec<Real>,
     /// Energy that flow has taken. [J]
     plastic_work: Vec<Real>,
-    /// γ of the last step: what residuals forget in the next.
+    /// What residuals forget in the next step.
     flow_fraction: Vec<Real>,
     /// Elastic forces: what the next kick begins with. [N]
     force: Vec<Vec3>,
@@ -145,7 +145,7 @@ struct Response {
     inverse_moment: Mat3,
     /// Elastic part after the flow.
     gradient: Mat3,
-    /// γ
+    /// Fraction of the residuals that is forgotten.
     fraction: Real,
     /// What is added to α. [Pa]
     hardening: Real,

@@ -95,7 +95,7 @@ impl Default for Params {
             stress_form: StressForm::FirstPiola,
             history: History::Composed,
             stabilization: 0.2,
-            repulsion: 0.3,
+            repulsion: 0.6,
             pressure: 0.0,
             volume_relaxation: 0.0,
             integrator: Integrator::Leapfrog,

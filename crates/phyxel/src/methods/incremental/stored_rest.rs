@@ -45,7 +45,7 @@ impl Incremental {
             let body = &this.bodies[particles.body[i] as usize];
             let yielding = this.plasticity.at(i, body.measure, this.params.flow_rule);
             let Answered { svd: Svd { u, v, .. }, stress, flow } =
-                yielding.answer((body.law, this.lame.at(i)), *f, 0.0, this.hardening[i], time_step);
+                yielding.answer((body.law, this.lame.at(i)), *f, this.hardening[i], time_step);
             let volume = particles.volume[i];
             let before_flow = flow.map_or(stress, |flow| stress / flow.plastic);
             *response = Response {

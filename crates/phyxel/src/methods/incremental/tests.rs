@@ -67,6 +67,8 @@ fn forces_are_minus_the_gradient_of_the_energy() {
         let mut particles = lattice([4, 4, 4], 0.1, 0.2);
         let given = matter(&particles, law, None);
         let mut method = Incremental::build(Params::default(), &mut particles, &given).unwrap();
+        method.room.fill(0.1);
+        method.find_lists(&particles);
         let mut random = Random::new(9);
         let map = random_map(3, 0.1);
         particles.position.iter_mut().for_each(|x| *x = map * *x + random.in_cube() * 0.004);
@@ -88,7 +90,14 @@ fn forces_are_minus_the_gradient_of_the_energy() {
             let of_bonds: Real = bonds
                 .map(|((r, w), facts)| Real::from(*w) * Real::from(facts.stiffness) * r.length_squared())
                 .sum();
-            elastic + 0.25 * of_bonds
+            let row =
+                |i: usize| method.neighbors.row(i).iter().zip(&method.bond_facts[method.neighbors.range(i)]);
+            let of_row = |i: usize| -> Real {
+                row(i).map(|(&j, facts)| facts.repulsion().energy(moved[j as usize] - moved[i])).sum()
+            };
+            let crowding: Real = (0..moved.len()).map(of_row).sum();
+            assert!(crowding > 0.0, "some are crowded");
+            elastic + 0.25 * of_bonds + 0.5 * crowding
         };
         let largest = force.iter().map(|f| f.length()).fold(0.0, Real::max);
         let d = 1e-6;
