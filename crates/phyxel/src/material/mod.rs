@@ -14,6 +14,7 @@ pub use elasticity::{
 pub use guard::{VolumeGuard, VolumeStiffness};
 pub use parameter::{Material, Parameter, Varying};
 pub use plasticity::{
-    Answered, FlowRule, Flowed, PlasticParameter, Plasticity, YieldMeasure, Yielding, log_plastic_stretch,
+    Answered, FlowRule, Flowed, PlasticParameter, Plasticity, Unseen, YieldMeasure, Yielding,
+    log_plastic_stretch,
 };
 pub use presets::{PRESETS, Preset};

@@ -214,20 +214,37 @@ impl Yielding {
 
 impl Yielding {
     /// The fraction of the deformation that F does not explain which is forgotten within a step: as much as flows where F flows by
-    /// `flowed`, and as much as would flow by a deviatoric stress σ with the same energy density, σ²/(6µ). [J/m³]
+    /// `flowed`, and as much as would flow by a deviatoric stress σ with the same energy density, σ²/(6µ). It is forgotten no quicker than
+    /// sound crosses a few particles ([`FORGETTING`]): what is forgotten at once would hold nothing together.
     #[inline]
     pub fn forgotten(
         &self,
-        energy_density: Real,
+        unseen: Unseen,
         lame: Lame,
         flowed: Real,
         accumulated: Real,
         time_step: Real,
     ) -> Real {
-        let stress = (6.0 * lame.mu * energy_density).sqrt();
-        flowed.max(self.fraction(stress, accumulated, time_step))
+        let stress = (6.0 * lame.mu * unseen.energy_density).sqrt();
+        let fraction = flowed.max(self.fraction(stress, accumulated, time_step));
+        if fraction == 0.0 {
+            return 0.0;
+        }
+        fraction.min(1.0 - (-FORGETTING * unseen.sound_rate * time_step).exp())
     }
 }
+
+/// Deformation of a particle's neighbourhood that its F does not explain.
+#[derive(Clone, Copy, Debug)]
+pub struct Unseen {
+    /// [J/m³]
+    pub energy_density: Real,
+    /// Speed of sound over the particle's size. [1/s]
+    pub sound_rate: Real,
+}
+
+/// How quickly residuals are forgotten at the most. [speeds of sound per particle size]
+const FORGETTING: Real = 0.3;
 
 /// How matter answers a deformation gradient within a step.
 #[derive(Clone, Copy, Debug)]

@@ -2,10 +2,10 @@
 
 use super::{Basis, BodyFacts, Embedded, Flow, MassRule, MatterColumns, WorldBonds};
 use crate::forces::repulsion;
-use crate::material::{FlowRule, Lame, Yielding};
+use crate::material::{FlowRule, Lame, Unseen, Yielding};
 use crate::math::{
-    CHUNK, Mat3, Real, Svd, Vec3, cofactor, double_dot, max_over, outer, scaled_columns, sum_over, svd,
-    symmetric_eigen, trace,
+    CHUNK, Mat3, Real, Svd, Vec3, cofactor, double_dot, frobenius_norm, max_over, outer, scaled_columns,
+    sum_over, svd, symmetric_eigen, trace,
 };
 use crate::methods::{ElasticEnergy, StepContext};
 use crate::mls::{Answer, fit_row, fit_row_with_squares, gather_answers};
@@ -19,6 +19,8 @@ const FLATNESS: Real = 1e-3;
 const MIN_BONDS: usize = 8;
 /// Where 27 det A/(tr A)³ is larger than this, A is far from flat and needs no eigenvalues.
 const ROUND: Real = 0.05;
+/// Rest bonds are corrected by this much at the most to keep F.
+const LARGEST_CORRECTION: Real = 0.1;
 /// Rows that one task takes at least.
 const MIN_ROWS: usize = 128;
 
@@ -48,8 +50,16 @@ impl Response<'_> {
             Yielding { flow_rate: if self.flow.is_some() { yielding.flow_rate } else { 0.0 }, ..yielding };
         let answer = yielding.answer((law, lame), f, self.hardening[i], time_step);
         let flowed = answer.flow.map_or(0.0, |flow| flow.fraction);
+        let density = self.matter.density.at(i);
+        let sound_rate = (lame.p_wave_modulus() / density).sqrt() / volume.cbrt();
         let forgotten = match answer.svd.sigma.z > 0.0 {
-            true => yielding.forgotten(unseen / volume, lame, flowed, self.hardening[i], time_step),
+            true => yielding.forgotten(
+                Unseen { energy_density: unseen / volume, sound_rate },
+                lame,
+                flowed,
+                self.hardening[i],
+                time_step,
+            ),
             false => 0.0,
         };
         let lost = unseen * forgotten * (2.0 - forgotten);
@@ -295,9 +305,8 @@ impl Embedded {
                     }
                     *basis = rule.basis(&mut row, particle, |u| flow.plastic * u);
                     if relaxes && !basis.is_degenerate() {
-                        let left = flow.plastic * inverse;
-                        let correction = left * (product_with_world(&row, x, i) * basis.inverse_moment);
-                        *basis = rule.basis(&mut row, particle, |u| correction * u);
+                        let inverse = flow.plastic * inverse;
+                        *basis = rule.keep_gradient(&mut row, particle, basis, inverse, (x, i));
                     }
                     let (((hardening, strain), work), gradient) = state;
                     *hardening += flow.hardening;
@@ -365,13 +374,6 @@ impl Embedded {
     }
 }
 
-/// Σ_j w_ij x_ij u_ijᵀ of a row.
-pub(super) fn product_with_world(row: &SlotRow<'_>, x: &[Vec3], i: usize) -> Mat3 {
-    let n = row.len();
-    let bonds = row.ends[..n].iter().zip(&row.vectors[..n]).zip(&row.weights[..n]);
-    bonds.fold(Mat3::ZERO, |sum, ((&j, &u), &w)| sum + outer((x[j as usize] - x[i]) * Real::from(w), u))
-}
-
 /// How a basis is computed from rest bonds.
 #[derive(Clone, Copy)]
 pub(super) struct BasisRule {
@@ -424,5 +426,29 @@ impl BasisRule {
         let stiffness = self.stabilization * lame.p_wave_modulus() * volume;
         let inverse_moment = cofactor(moment) * (1.0 / det);
         Basis { inverse_moment, row_sum, residual: stiffness / size, volume, weight_sum }
+    }
+
+    /// Corrects the rest bonds of a row by C = F_old⁻¹ F_new, so that F stays what it was. Where that would change them much, all of
+    /// them become what F_old explains: a neighbourhood that tells F badly must not gain energy.
+    pub(super) fn keep_gradient(
+        self,
+        row: &mut SlotRow<'_>,
+        particle: (Real, Real, Lame),
+        basis: &Basis,
+        inverse_old: Mat3,
+        (x, i): (&[Vec3], usize),
+    ) -> Basis {
+        let n = row.len();
+        let bonds = row.ends[..n].iter().zip(&row.vectors[..n]).zip(&row.weights[..n]);
+        let product = bonds
+            .fold(Mat3::ZERO, |sum, ((&j, &u), &w)| sum + outer((x[j as usize] - x[i]) * Real::from(w), u));
+        let correction = inverse_old * (product * basis.inverse_moment);
+        if frobenius_norm(correction - Mat3::IDENTITY) < LARGEST_CORRECTION {
+            return self.basis(row, particle, |u| correction * u);
+        }
+        for (&j, u) in row.ends[..n].iter().zip(&mut row.vectors[..n]) {
+            *u = inverse_old * (x[j as usize] - x[i]);
+        }
+        self.basis(row, particle, |u| u)
     }
 }

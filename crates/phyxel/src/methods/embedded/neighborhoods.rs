@@ -1,8 +1,7 @@
 //! New neighbours, found in embedded space.
 
-use super::deformation::product_with_world;
 use super::{Embedded, ListUpdate};
-use crate::math::{Mat3, Real, Vec3, frobenius_norm};
+use crate::math::{Mat3, Real, Vec3};
 use crate::methods::StepContext;
 use crate::neighbors::{Grid, SLOTS, SlotRow};
 use crate::particles::Particles;
@@ -10,8 +9,6 @@ use rayon::prelude::*;
 
 /// Deformation gradients with volume ratios in this range can be kept through a change of neighbours.
 const SOUND_RATIOS: std::ops::Range<Real> = 0.05..20.0;
-/// What one update may change a neighbourhood's rest bonds by, so that F stays what it was.
-const LARGEST_CORRECTION: Real = 0.1;
 /// Fewer neighbours than this let the support grow …
 const FEW_NEIGHBORS: usize = 12;
 /// … by this factor, up to [`MOST_SUPPORT`] times the body's median at the start.
@@ -145,16 +142,20 @@ impl Embedded {
         });
     }
 
-    /// For particles whose neighbourhoods are degenerate, ascending: the mean deformation gradient of their neighbours.
-    fn gradients_around_degenerate(&self) -> Vec<(usize, Mat3)> {
-        let degenerate = (0..self.basis.len()).filter(|&i| self.basis[i].is_degenerate());
+    /// Whether a particle's F can be kept through a change of neighbours.
+    fn is_sound(&self, i: usize) -> bool {
+        !self.basis[i].is_degenerate() && SOUND_RATIOS.contains(&self.gradients[i].determinant())
+    }
+
+    /// For particles whose F means nothing, ascending: the mean deformation gradient of their neighbours.
+    fn gradients_around_lost(&self) -> Vec<(usize, Mat3)> {
         let mean = |i: usize| {
-            let sound =
-                self.bonds.ends(i).iter().map(|&j| j as usize).filter(|&j| !self.basis[j].is_degenerate());
+            let sound = self.bonds.ends(i).iter().map(|&j| j as usize).filter(|&j| self.is_sound(j));
             let (sum, n) = sound.fold((Mat3::ZERO, 0), |(sum, n), j| (sum + self.gradients[j], n + 1));
-            if n > 0 { sum * (1.0 / Real::from(n)) } else { Mat3::IDENTITY }
+            let mean = if n > 0 { sum * (1.0 / Real::from(n)) } else { Mat3::IDENTITY };
+            if SOUND_RATIOS.contains(&mean.determinant()) { mean } else { Mat3::IDENTITY }
         };
-        degenerate.map(|i| (i, mean(i))).collect()
+        (0..self.basis.len()).filter(|&i| !self.is_sound(i)).map(|i| (i, mean(i))).collect()
     }
 
     /// The nearest in embedded space become neighbours. [Jones2014] Sec. 3.4.
@@ -172,7 +173,7 @@ impl Embedded {
             let pieces: Vec<u32> =
                 particles.body.iter().map(|&body| self.bodies[body as usize].piece).collect();
             let rule = self.basis_rule();
-            let lost = self.gradients_around_degenerate();
+            let lost = self.gradients_around_lost();
             let Self { bonds, basis, gradients, matter, bodies, support_radius, .. } = self;
             let around = Surroundings {
                 grid: &grid,
@@ -187,13 +188,13 @@ impl Embedded {
             let rows = bonds.par_rows_mut().zip(basis.par_iter_mut()).zip(gradients.par_iter_mut());
             let rows = rows.zip(support_radius.par_iter_mut()).with_min_len(64).enumerate();
             let new = rows.map_init(Buffers::default, |buffers, (i, (((mut row, basis), f), support))| {
-                let is_lost = basis.is_degenerate() && keep_gradient;
-                if is_lost && let Ok(k) = lost.binary_search_by_key(&i, |l| l.0) {
-                    *f = lost[k].1;
+                let mean = lost.binary_search_by_key(&i, |l| l.0).ok().map(|k| lost[k].1);
+                let is_lost = keep_gradient && mean.is_some();
+                if let Some(mean) = mean.filter(|_| keep_gradient) {
+                    *f = mean;
                 }
-                let is_sound = keep_gradient && SOUND_RATIOS.contains(&f.determinant());
-                let inverse = if is_sound { f.inverse() } else { Mat3::IDENTITY };
-                let first = |j: usize| match is_sound {
+                let inverse = if keep_gradient { f.inverse() } else { Mat3::IDENTITY };
+                let first = |j: usize| match keep_gradient {
                     true => inverse * (around.world[j] - around.world[i]),
                     false => around.embedded[j] - around.embedded[i],
                 };
@@ -213,9 +214,8 @@ impl Embedded {
                 row.set(&mut buffers.bonds);
                 let particle = (*support, particles.volume[i], matter.lame.at(i));
                 *basis = rule.basis(&mut row, particle, |u| u);
-                if is_sound && !basis.is_degenerate() {
-                    let correction = correction(&row, basis.inverse_moment, inverse, &around, i);
-                    *basis = rule.basis(&mut row, particle, |u| correction * u);
+                if keep_gradient && !basis.is_degenerate() {
+                    *basis = rule.keep_gradient(&mut row, particle, basis, inverse, (around.world, i));
                 }
                 n_new
             });
@@ -229,21 +229,4 @@ impl Embedded {
             self.pace.time_scale_ratio = self.low_time_scale(particles) / self.rest.time_scale;
         });
     }
-}
-
-/// I + t (C − I) with C = F_old⁻¹ F_new: rest bonds multiplied by it give F_old again, as far as t lets them.
-fn correction(
-    row: &SlotRow<'_>,
-    inverse_moment: Mat3,
-    inverse_old: Mat3,
-    around: &Surroundings<'_>,
-    i: usize,
-) -> Mat3 {
-    let product = product_with_world(row, around.world, i);
-    let change = inverse_old * (product * inverse_moment) - Mat3::IDENTITY;
-    let size = frobenius_norm(change);
-    if !size.is_finite() {
-        return Mat3::IDENTITY;
-    }
-    Mat3::IDENTITY + change * (LARGEST_CORRECTION / size.max(LARGEST_CORRECTION))
 }

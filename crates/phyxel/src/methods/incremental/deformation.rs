@@ -9,7 +9,7 @@
 //!   x_ij, y_ij bonds before and after the step [m]   τ Kirchhoff stress [Pa]   w_ij weight [1]   c_i stiffness [N/m]
 
 use super::{ForceForm, History, Increment, Incremental};
-use crate::material::Answered;
+use crate::material::{Answered, Unseen};
 use crate::math::{
     Mat3, Real, Svd, Vec3, cofactor, frobenius_norm, max_over, outer, scaled_columns, sum_over,
     symmetric_eigen, symmetric_part, trace,
@@ -106,7 +106,12 @@ impl Incremental {
         let Answered { svd: Svd { u, sigma, v }, stress, flow } =
             yielding.answer((body.law, lame), f, self.hardening[i], time_step);
         let flowed = flow.map_or(0.0, |flow| flow.fraction);
-        let forgotten = yielding.forgotten(sums.unseen / volume, lame, flowed, self.hardening[i], time_step);
+        let modulus = lame.p_wave_modulus();
+        let unseen = Unseen {
+            energy_density: sums.unseen / volume,
+            sound_rate: (modulus * volume.cbrt() / particles.mass[i]).sqrt(),
+        };
+        let forgotten = yielding.forgotten(unseen, lame, flowed, self.hardening[i], time_step);
         let mut left = flow.map_or(sigma, |flow| flow.elastic);
         if self.params.volume_relaxation > 0.0 {
             let ratio = left.element_product();
