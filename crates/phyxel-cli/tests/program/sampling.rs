@@ -2,7 +2,7 @@
 
 use crate::support::{BLOCK, Ended, Workplace};
 
-/// Very plastic matter that a force squeezes to a sheet much thinner than the spacing.
+/// Very plastic matter that a force squeezes to a sheet much thinner than the spacing, with nothing that keeps its particles apart.
 const SQUEEZED: &str = r#"
 method = "incremental"
 gravity = [0, 0, 0]
@@ -25,6 +25,9 @@ spacing = "5 cm"
 
 [[forces]]
 linear = { matrix = [[0, 0, 0], [0, -12000, 0], [0, 0, 0]] }
+
+[methods.incremental]
+repulsion = 0
 
 [output]
 checkpoint_every = 2

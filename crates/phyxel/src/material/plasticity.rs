@@ -172,6 +172,11 @@ impl PlasticParameter {
         self.flow_rate.is_zero()
     }
 
+    /// Whether particle i can flow.
+    pub fn can_flow(&self, i: usize) -> bool {
+        self.flow_rate.at(i) > 0.0
+    }
+
     /// Of particle i.
     #[inline(always)]
     pub fn at(&self, i: usize, measure: YieldMeasure, rule: FlowRule) -> Yielding {

@@ -23,7 +23,9 @@ impl Incremental {
             self.lame.set(lame, bodies, body);
             self.youngs_modulus.set(modulus, bodies, body);
             self.stiffness.set(body, lame);
-            // the same lists, with the stiffness of their bonds
+        }
+        if change.youngs_modulus.is_some() || change.plasticity.is_some() {
+            // the same lists, with the stiffness and the repulsion of their bonds
             self.find_lists(particles);
             self.forces_at(particles);
         }

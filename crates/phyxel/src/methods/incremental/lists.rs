@@ -187,6 +187,7 @@ impl Incremental {
         self.weights.resize(self.neighbors.n_bonds(), 0.0);
         // what is squeezed elastically is not crowded
         let room = |i: usize| self.room[i] * self.stretch[i].0.min(1.0);
+        let flows = |i: usize| self.plasticity.can_flow(i);
         let share = match self.params.force_form {
             ForceForm::Corrected if !self.has_stored_rest() => self.params.repulsion,
             _ => 0.0,
@@ -202,7 +203,7 @@ impl Incremental {
                 *bond = BondFacts {
                     metric: [d.x, d.y, d.z, m.x, m.y, m.z].map(|v| v as f32),
                     stiffness: (facts[i].stiffness + facts[j].stiffness) as f32,
-                    room: (0.5 * (room(i) + room(j))) as f32,
+                    room: if flows(i) && flows(j) { (0.5 * (room(i) + room(j))) as f32 } else { 0.0 },
                     push: (0.5 * (push(i) + push(j))) as f32,
                 };
             }

@@ -1,7 +1,7 @@
 //! The method against differences of its energy, closed forms and the numbers of its validation targets.
 
 use super::*;
-use crate::material::Law;
+use crate::material::{Law, Plasticity};
 use crate::math::{Random, frobenius_norm, vec3};
 use crate::methods::testing::{lattice, matter, random_map};
 
@@ -65,7 +65,10 @@ fn turning_between_stretching_and_unstretching_leaves_nothing() {
 fn forces_are_minus_the_gradient_of_the_energy() {
     for &(law, key, _) in Law::ALL {
         let mut particles = lattice([4, 4, 4], 0.1, 0.2);
-        let given = matter(&particles, law, None);
+        let mut given = matter(&particles, law, None);
+        let plasticity =
+            Plasticity { yield_stress: 1e9.into(), flow_rate: 1.0.into(), ..Plasticity::default() };
+        given.plasticity = PlasticParameter::resolve(Some(&plasticity), &particles.position);
         let mut method = Incremental::build(Params::default(), &mut particles, &given).unwrap();
         method.room.fill(0.1);
         method.find_lists(&particles);
