@@ -220,7 +220,7 @@ impl Yielding {
 impl Yielding {
     /// The fraction of the deformation that F does not explain which is forgotten within a step: as much as flows where F flows by
     /// `flowed`, and as much as would flow by a deviatoric stress σ with the same energy density, σ²/(6µ). It is forgotten no quicker than
-    /// sound crosses a few particles ([`FORGETTING`]): what is forgotten at once would hold nothing together.
+    /// sound crosses a few particles (`FORGETTING`): what is forgotten at once would hold nothing together.
     #[inline]
     pub fn forgotten(
         &self,
