@@ -93,8 +93,8 @@ fn twist(world: &World, start: &HashMap<u32, Vec3>) -> Real {
     (y.z - z.y).atan2(y.y + z.z).to_degrees()
 }
 
-/// [Jones2014] Fig. 4: what is left of a twist of 135°. The highly plastic bars are still turning when they are let go, and twist on as far
-/// as they then spring back.
+/// [Jones2014] Fig. 4: what is left of a twist of 135°. The highly plastic bars may still be turning
+/// when they are let go.
 #[test]
 fn twisted_bars_keep_what_has_flowed() {
     let (held, start) = twisted(elastic(1e5, 0.3), Params::default(), 0.5);

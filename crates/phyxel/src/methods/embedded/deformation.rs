@@ -186,7 +186,7 @@ impl Embedded {
         bonds.filter_map(|(j, bond)| Some(self.crowding(i, j, bond)?.energy(bond))).sum()
     }
 
-    /// What keeps particles apart, after state was loaded.
+    /// Finds the reaches anew after state was loaded.
     pub(super) fn restore_reaches(&mut self) {
         if self.params.repulsion > 0.0 && !self.matter.plasticity.is_elastic() {
             let of = |i: usize| self.reach_of(i, svd(self.gradients[i]).sigma.z);

@@ -177,7 +177,7 @@ struct Flow {
     plastic: Mat3,
     /// γ, 0 where nothing flows.
     fraction: Real,
-    /// Fraction of the residuals that is forgotten, at least γ.
+    /// Fraction of the residuals that is forgotten.
     forgotten: Real,
     /// What is added to α. [Pa]
     hardening: Real,

@@ -124,7 +124,7 @@ fn force_is_the_gradient_of_the_energy() {
     }
 }
 
-/// What crowds and has flowed pushes apart by the slope of its energy, and momentum is kept; what is squeezed elastically does not.
+/// Particles that have flowed and crowd push each other apart by the slope of their energy, and momentum is kept; even elastic squeezing is no crowding.
 #[test]
 fn repulsion_is_the_gradient_of_its_energy() {
     let mut particles = lattice([5, 5, 5], 0.1, 0.2);

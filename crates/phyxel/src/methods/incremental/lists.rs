@@ -270,7 +270,7 @@ pub(super) struct BondFacts {
 }
 
 impl BondFacts {
-    /// What keeps its ends apart.
+    /// The repulsion of its ends.
     #[inline(always)]
     pub(super) fn repulsion(&self) -> repulsion::Pair {
         repulsion::Pair { room: self.room.into(), stiffness: self.push.into() }

@@ -71,7 +71,7 @@ pub struct Incremental {
     plastic_strain: Vec<Real>,
     /// Energy that flow has taken. [J]
     plastic_work: Vec<Real>,
-    /// What residuals forget in the next step.
+    /// Fraction of the residuals that is forgotten in the next step.
     flow_fraction: Vec<Real>,
     /// Elastic forces: what the next kick begins with. [N]
     force: Vec<Vec3>,
