@@ -4,7 +4,7 @@ use super::{Basis, BodyFacts, Embedded, Flow, MassRule, MatterColumns, WorldBond
 use crate::forces::repulsion;
 use crate::material::{FlowRule, Lame, Unseen, Yielding};
 use crate::math::{
-    CHUNK, Mat3, Real, Svd, Vec3, cofactor, double_dot, frobenius_norm, max_over, outer, scaled_columns,
+    CHUNK, Mat3, Quat, Real, Svd, Vec3, cofactor, double_dot, frobenius_norm, max_over, outer, scaled_columns,
     sum_over, svd, symmetric_eigen, trace,
 };
 use crate::methods::{ElasticEnergy, StepContext};
@@ -21,6 +21,11 @@ const MIN_BONDS: usize = 8;
 const ROUND: Real = 0.05;
 /// Rest bonds are corrected by this much at the most to keep F.
 const LARGEST_CORRECTION: Real = 0.1;
+/// Volume ratios are not taken smaller than this where their logarithms are compared.
+const LEAST_VOLUME_RATIO: Real = 0.1;
+/// Where residuals are forgotten, differences of volume between neighbours are, too, by this share: the noise of single particles
+/// goes within many steps, the slopes that bear weight stay.
+const EVENING: Real = 0.03;
 /// Rows that one task takes at least.
 const MIN_ROWS: usize = 128;
 
@@ -32,6 +37,13 @@ struct Response<'a> {
     hardening: &'a [Real],
     /// Length of the step and what flow rates mean; `None`: nothing flows.
     flow: Option<(Real, FlowRule)>,
+    /// Whether rest frames turn with what flows.
+    turns: bool,
+}
+
+/// A fraction of a rotation.
+fn turned(rotation: Mat3, fraction: Real) -> Mat3 {
+    Mat3::from_quat(Quat::IDENTITY.slerp(Quat::from_mat3(&rotation), fraction))
 }
 
 impl Response<'_> {
@@ -64,12 +76,13 @@ impl Response<'_> {
         };
         let lost = unseen * forgotten * (2.0 - forgotten);
         let (Svd { u, sigma, v }, stress) = (answer.svd, answer.stress);
+        let spin = if self.turns && forgotten > 0.0 { turned(u * v.transpose(), forgotten) } else { Mat3::IDENTITY };
         let Some(flowed) = answer.flow else {
-            let none = Flow { forgotten, work: lost, least_stretch: sigma.z, ..Flow::NONE };
+            let none = Flow { plastic: spin, forgotten, work: lost, least_stretch: sigma.z, ..Flow::NONE };
             return (scaled_columns(u, stress) * v.transpose(), none);
         };
         let flow = Flow {
-            plastic: scaled_columns(v, flowed.plastic) * v.transpose(),
+            plastic: spin * scaled_columns(v, flowed.plastic) * v.transpose(),
             fraction: flowed.fraction,
             forgotten,
             hardening: flowed.hardening,
@@ -106,7 +119,8 @@ impl Embedded {
         let (bonds, basis) = (&*bonds, &*basis);
         let geometry = WorldBonds { bonds, positions };
         let flow = time_step.map(|dt| (dt, params.flow_rule));
-        let response = Response { matter, bodies, body, hardening, flow };
+        let turns = params.stabilization > 0.0;
+        let response = Response { matter, bodies, body, hardening, flow, turns };
         let rows = answers.par_iter_mut().zip(force.par_iter_mut()).zip(gradients.par_iter_mut());
         let rows = rows.zip(flows.par_iter_mut()).with_min_len(MIN_ROWS).enumerate();
         rows.for_each(|(i, (((answer, force), gradient), flow))| {
@@ -271,7 +285,10 @@ impl Embedded {
     ///
     /// Departs from the paper, which has no residuals (`stabilization = 0`): they flow, too. By a fraction γ, rest bonds go
     /// over to those that F explains, u_ij ← (1 − γ) u_ij + γ F⁻¹ x_ij ([`Yielding::forgotten`]); else residuals would be an elastic skeleton that bears
-    /// loads over the yield stress. F, which changes by the square of the residuals, is then set back to what it was.
+    /// loads over the yield stress. F, which changes by the square of the residuals, is then set back to what it was. And rest
+    /// frames turn: by the same fraction, the rotation in F goes over into the rest bonds. Matter that rolls would otherwise have rest frames
+    /// that no embedding fits together, and what meets in the world would not be neighbours in embedded space. Last, det F evens out
+    /// between neighbours ([`EVENING`]): forces are means over neighbourhoods and do not see its noise, which would stay for good.
     pub(super) fn flow(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>) -> usize {
         if self.matter.plasticity.is_elastic() {
             return 0;
@@ -285,8 +302,13 @@ impl Embedded {
             let largest = max_over(flows.len(), |i| flows[i].strain).map_or(0.0, |m| m.0);
             let rule = self.basis_rule();
             let (x, relaxes) = (&particles.position, self.params.stabilization > 0.0);
-            let Self { bonds, basis, support_radius, matter, flows, gradients, .. } = self;
+            let Self { bonds, basis, support_radius, matter, flows, gradients, log_volume, .. } = self;
             let gradients = &*gradients;
+            if relaxes {
+                let of = |f: &Mat3| f.determinant().max(LEAST_VOLUME_RATIO).ln();
+                gradients.par_iter().with_min_len(512).map(of).collect_into_vec(log_volume);
+            }
+            let log_volume = &*log_volume;
             let Self { hardening, plastic_strain, plastic_work, plastic_gradient, .. } = self;
             let (matter, support_radius, volume) = (&*matter, &*support_radius, &particles.volume);
             let rows = bonds.par_rows_mut().zip(basis.par_iter_mut()).zip(flows.par_iter());
@@ -297,15 +319,17 @@ impl Embedded {
                 if flow.forgotten > 0.0 {
                     let particle = (support_radius[i], volume[i], matter.lame.at(i));
                     let inverse = gradients[i].inverse();
+                    let mut map = flow.plastic;
                     if relaxes {
+                        map *= growth_to_even(&row, basis, log_volume, i, EVENING * flow.forgotten);
                         let n = row.len();
                         for (&j, u) in row.ends[..n].iter().zip(&mut row.vectors[..n]) {
                             *u = u.lerp(inverse * (x[j as usize] - x[i]), flow.forgotten);
                         }
                     }
-                    *basis = rule.basis(&mut row, particle, |u| flow.plastic * u);
+                    *basis = rule.basis(&mut row, particle, |u| map * u);
                     if relaxes && !basis.is_degenerate() {
-                        let inverse = flow.plastic * inverse;
+                        let inverse = map * inverse;
                         *basis = rule.keep_gradient(&mut row, particle, basis, inverse, (x, i));
                     }
                     let (((hardening, strain), work), gradient) = state;
@@ -372,6 +396,24 @@ impl Embedded {
         }
         self.compute_bases(particles);
     }
+}
+
+/// Growth of a particle's rest bonds that takes ln det F a fraction of the way to what its neighbours say: to the value of
+/// their linear fit at the particle, itself among them. An even slope of pressure stays.
+fn growth_to_even(row: &SlotRow<'_>, basis: &Basis, log_volume: &[Real], i: usize, fraction: Real) -> Real {
+    if basis.is_degenerate() {
+        return 1.0;
+    }
+    let n = row.len();
+    let (mut sum, mut moment) = (0.0, Vec3::ZERO);
+    for ((&j, &u), &w) in row.ends[..n].iter().zip(&row.vectors[..n]).zip(&row.weights[..n]) {
+        let weighted = (log_volume[j as usize] - log_volume[i]) * Real::from(w);
+        sum += weighted;
+        moment += u * weighted;
+    }
+    let slope = basis.inverse_moment * basis.row_sum;
+    let way = (sum - slope.dot(moment)) / (1.0 + basis.weight_sum - slope.dot(basis.row_sum));
+    (-fraction / 3.0 * way).exp()
 }
 
 /// How a basis is computed from rest bonds.

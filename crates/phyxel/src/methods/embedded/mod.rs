@@ -75,6 +75,8 @@ pub struct Embedded {
     // of the present shape
     gradients: Vec<Mat3>,
     flows: Vec<Flow>,
+    /// ln det F, where something flows.
+    log_volume: Vec<Real>,
     /// Half the room of what has flowed, at the last forces. [m]
     reach: Vec<Real>,
     answers: Vec<Answer>,
@@ -120,6 +122,8 @@ struct RestFacts {
     time_scale: Real,
     /// Particles that had degenerate neighbourhoods from the start.
     n_degenerate: usize,
+    /// Median of [`Embedded::thickness`]. [1]
+    thickness: Real,
     /// Largest and smallest eigenvalues of Eq. 13 that the paper's rule compares with. [1/m²]
     eigenvalues: (Real, Real),
 }
@@ -173,7 +177,7 @@ impl Basis {
 /// Plastic flow of a particle within a step.
 #[derive(Clone, Copy, Debug)]
 struct Flow {
-    /// F_p
+    /// What rest bonds are multiplied by: F_p, and the turn of the rest frame.
     plastic: Mat3,
     /// γ, 0 where nothing flows.
     fraction: Real,

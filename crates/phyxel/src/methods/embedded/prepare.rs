@@ -86,6 +86,7 @@ impl Embedded {
             },
             bodies,
             reach: Vec::new(),
+            log_volume: Vec::new(),
             room,
             embedded_position: particles.position.clone(),
             support_radius,
@@ -149,6 +150,7 @@ impl Embedded {
         matter: &Matter,
     ) -> Result<(), MethodError> {
         self.find_rest_eigenvalues();
+        self.find_rest_thickness();
         let plan = self.plan_resampling(particles);
         for body in &matter.bodies {
             let n_all = particles.body.iter().filter(|b| **b == body.index).count();

@@ -5,7 +5,7 @@
 //! rest bonds and F are carried over instead of rebuilt from embedded positions, merged particles lie at their centre of mass
 //! instead of halfway, and mass and momentum are kept exactly.
 
-use super::{Embedded, Resampling};
+use super::{Basis, Embedded, Resampling};
 use crate::math::{Mat3, Real, Vec3, outer, symmetric_eigen};
 use crate::methods::StepContext;
 use crate::mls::Laplacian;
@@ -44,8 +44,14 @@ struct Wish {
     split: Option<(Real, Vec3)>,
 }
 
-/// A contact radius is never less than this share of the one at the start.
+/// Matter thicker than this share of what is usual has full contact radii …
+const THICK: Real = 0.8;
+/// … which would be none where it is as thin as this …
+const THIN: Real = 0.7;
+/// … but are never less than this share of those at the start.
 const LEAST_RADIUS: Real = 0.1;
+/// Share of the way that they go in an update when they grow.
+const PACE: Real = 0.01;
 
 /// Bonds in the middle of being edited: rows are not sorted, and children's rows follow those of all others.
 struct Editor<'a> {
@@ -220,20 +226,45 @@ impl Embedded {
         }
     }
 
-    /// What all particles ask for, in order of urgency. On the way the contact radii follow the flow: where matter has become
-    /// half as thick, its surface is half as far.
-    pub(super) fn plan_resampling(&self, particles: &mut Particles) -> Plan {
+    /// How far matter reaches in its thinnest direction around a particle: root mean square of the rest bonds. [support radii]
+    fn thickness(&self, i: usize) -> Real {
+        let Basis { inverse_moment, weight_sum, .. } = self.basis[i];
+        if self.basis[i].is_degenerate() {
+            return 0.0;
+        }
+        1.0 / ((symmetric_eigen(inverse_moment).0.x * weight_sum).sqrt() * self.support_radius[i])
+    }
+
+    /// Median thickness at the start, which the contact radii compare with.
+    pub(super) fn find_rest_thickness(&mut self) {
+        let n = self.basis.len();
+        let mut all: Vec<Real> = (0..n).into_par_iter().map(|i| self.thickness(i)).collect();
+        all.sort_unstable_by(Real::total_cmp);
+        self.rest.thickness = all.get(n / 2).copied().unwrap_or(0.0).max(Real::MIN_POSITIVE);
+    }
+
+    /// Contact radii follow the flow: in a sheet that is thinner than two spacings they shrink, else its particles would be
+    /// pressed into one layer, which tells no F. They grow slowly: a radius that jumps lifts the matter.
+    fn follow_thickness(&self, particles: &mut Particles) {
+        if self.matter.plasticity.is_elastic() {
+            return;
+        }
         let Particles { radius, contact_radius, .. } = particles;
-        let rows = contact_radius.par_iter_mut().with_min_len(128).enumerate();
-        let wishes: Vec<Wish> = rows
-            .map(|(i, contact_radius)| {
-                if self.plastic_strain[i] > 0.0 {
-                    let plastic = self.plastic_gradient[i];
-                    let thinnest = symmetric_eigen(plastic.transpose() * plastic).0.z.max(0.0).sqrt();
-                    *contact_radius = radius[i] * thinnest.clamp(LEAST_RADIUS, 1.0);
-                }
-                self.wish(i, 2.0 * radius[i], self.nearest(i))
-            })
+        contact_radius.par_iter_mut().with_min_len(512).enumerate().for_each(|(i, contact_radius)| {
+            if self.plastic_strain[i] > 0.0 {
+                let share = (self.thickness(i) / self.rest.thickness - THIN) / (THICK - THIN);
+                let aim = radius[i] * share.clamp(LEAST_RADIUS, 1.0);
+                *contact_radius = aim.min(*contact_radius + (aim - *contact_radius) * PACE);
+            }
+        });
+    }
+
+    /// What all particles ask for, in order of urgency.
+    pub(super) fn plan_resampling(&self, particles: &Particles) -> Plan {
+        let wishes: Vec<Wish> = (0..particles.len())
+            .into_par_iter()
+            .with_min_len(128)
+            .map(|i| self.wish(i, 2.0 * particles.radius[i], self.nearest(i)))
             .collect();
         let mut plan = Plan::default();
         for (i, wish) in wishes.into_iter().enumerate() {
@@ -250,6 +281,7 @@ impl Embedded {
         let clock = ctx.timings.start();
         // not needed until the next embedding: as large as a third of the bonds
         self.laplacian = Laplacian::default();
+        self.follow_thickness(particles);
         let plan = self.plan_resampling(particles);
         if !plan.merges.is_empty() || !plan.splits.is_empty() {
             self.carry_out(&plan, particles, ctx);

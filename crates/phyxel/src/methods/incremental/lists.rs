@@ -186,8 +186,13 @@ impl Incremental {
         self.bond_facts.resize(self.neighbors.n_bonds(), BondFacts::default());
         self.weights.resize(self.neighbors.n_bonds(), 0.0);
         // what is squeezed elastically is not crowded
-        let room = |i: usize| self.room[i] * self.stretch[i].0.min(1.0);
-        let flows = |i: usize| self.plasticity.can_flow(i);
+        let room = |i: usize| {
+            let most = match self.plasticity.can_flow(i) {
+                true => Real::INFINITY,
+                false => repulsion::ELASTIC_ROOM * 2.0 * particles.radius[i],
+            };
+            self.room[i].min(most) * self.stretch[i].0.min(1.0)
+        };
         let share = match self.params.force_form {
             ForceForm::Corrected if !self.has_stored_rest() => self.params.repulsion,
             _ => 0.0,
@@ -203,7 +208,7 @@ impl Incremental {
                 *bond = BondFacts {
                     metric: [d.x, d.y, d.z, m.x, m.y, m.z].map(|v| v as f32),
                     stiffness: (facts[i].stiffness + facts[j].stiffness) as f32,
-                    room: if flows(i) && flows(j) { (0.5 * (room(i) + room(j))) as f32 } else { 0.0 },
+                    room: (0.5 * (room(i) + room(j))) as f32,
                     push: (0.5 * (push(i) + push(j))) as f32,
                 };
             }
