@@ -192,7 +192,7 @@ fn drop_needs_new_neighbours() {
         "lattice of 504: rise {:.1e}, height {:.4}, fails at {:.3} s without",
         d.rise, d.height, error.time
     );
-    assert!(d.rise < 0.01 && d.strays == 0.0 && (0.1..0.15).contains(&d.height), "{} {}", d.rise, d.height);
+    assert!(d.rise < 0.01 && d.strays == 0.0 && (0.1..0.18).contains(&d.height), "{} {}", d.rise, d.height);
 }
 
 /// Violent drops: the energy never climbs, nothing is lost.
