@@ -58,6 +58,7 @@ fn embedded(section: &Section) -> Built<embedded::Params> {
         )?,
         stabilization: section.number("stabilization")?,
         repulsion: section.number("repulsion")?,
+        volume_correction: section.number("volume_correction")?,
         flow_rule: choice(section, "flow_rule", &FLOW_RULES)?,
         integrator: choice(section, "integrator", &integrators)?,
         viscosity_model: choice(section, "viscosity_model", &viscosity_models)?,

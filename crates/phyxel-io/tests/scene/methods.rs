@@ -28,8 +28,8 @@ macro_rules! assert_same {
     }};
     ($found:expr, $expected:expr) => {
         assert_same!(
-            $found, $expected, support_factor, volume_rule, mass_rule, stabilization, repulsion, flow_rule, integrator,
-            viscosity_model, embedding, embed_every, embed_flow, embed_tolerance, list_update, common_neighbors,
+            $found, $expected, support_factor, volume_rule, mass_rule, stabilization, repulsion, volume_correction, flow_rule,
+            integrator, viscosity_model, embedding, embed_every, embed_flow, embed_tolerance, list_update, common_neighbors,
             speed_limit, resampling, safety
         )
     };
@@ -47,7 +47,7 @@ fn what_is_left_out_is_the_engines_default() {
 fn the_paper_can_be_asked_for() {
     let paper = settings(
         "support_factor = 2\nvolume_rule = \"moments\"\nmass_rule = \"running\"\nstabilization = 0\nrepulsion = 0\n\
-         flow_rule = \"per_step\"\nintegrator = \"newmark\"\nviscosity_model = \"sph\"\n\
+         volume_correction = 0\nflow_rule = \"per_step\"\nintegrator = \"newmark\"\nviscosity_model = \"sph\"\n\
          embedding = \"linear\"\nembed_every = 1\nembed_flow = 0\n\
          list_update = \"plain\"\ncommon_neighbors = 0\nspeed_limit = 0\nresampling = \"eigenvalues\"",
     );
@@ -58,7 +58,7 @@ fn the_paper_can_be_asked_for() {
 fn every_setting_arrives() {
     let found = settings(
         "support_factor = 1.5\nvolume_rule = \"exact\"\nmass_rule = \"fixed\"\nstabilization = 0.2\nrepulsion = 0.4\n\
-         flow_rule = \"per_second\"\nintegrator = \"symplectic_euler\"\nviscosity_model = \"strain_rate\"\n\
+         volume_correction = 0.2\nflow_rule = \"per_second\"\nintegrator = \"symplectic_euler\"\nviscosity_model = \"strain_rate\"\n\
          embedding = \"nonlinear\"\nembed_every = 7\nembed_flow = 0.5\nembed_tolerance = 1e-6\n\
          list_update = \"continuous\"\ncommon_neighbors = 3\nspeed_limit = 2\nresampling = \"gaps\"\nsplit_at = 1.4\n\
          merge_at = 0.3\nsafety = \"50 %\"",
@@ -69,6 +69,7 @@ fn every_setting_arrives() {
         mass_rule: MassRule::Fixed,
         stabilization: 0.2,
         repulsion: 0.4,
+        volume_correction: 0.2,
         flow_rule: FlowRule::PerSecond,
         integrator: Integrator::SymplecticEuler,
         viscosity_model: ViscosityModel::StrainRate,

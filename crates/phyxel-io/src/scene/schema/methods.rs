@@ -5,6 +5,8 @@ use crate::scene::units::Dimension;
 
 /// Over 0, up to the whole.
 const SHARE: Quantity = quantity(Dimension::NONE, Range { min: Some((0.0, false)), max: Some((1.0, true)) });
+/// From nothing to the whole.
+const FRACTION: Quantity = quantity(Dimension::NONE, Range { min: Some((0.0, true)), max: Some((1.0, true)) });
 const POSITIVE: Quantity = quantity(Dimension::NONE, Range::POSITIVE);
 const NON_NEGATIVE: Quantity = quantity(Dimension::NONE, Range::NON_NEGATIVE);
 /// More steps between two updates than any run needs.
@@ -276,6 +278,13 @@ static EMBEDDED: Table = Table {
             Presence::Default("0.6"),
             "Strength, as a share of lambda + 2 mu, with which particles that have flowed and are nearer than 0.8 of the spacing push \
              each other away; the paper has none, which is 0.",
+        ),
+        key(
+            "volume_correction",
+            Kind::Quantity(FRACTION),
+            Presence::Default("0.1"),
+            "Share of the difference between det F and the volume that the density tells which an update of the neighbourhoods takes away, \
+             where matter has flowed and is denser than F says; the paper has none, which is 0. It acts with `list_update = \"continuous\"`.",
         ),
         key(
             "flow_rule",

@@ -1,12 +1,10 @@
 //! What users see of the state: columns of frames and of the ledger.
 
 use super::Embedded;
-use crate::kernels;
 use crate::material::von_mises;
 use crate::math::{Mat3, Real, max_over, sum_over, svd, symmetric_eigen, trace};
 use crate::methods::ColumnInfo;
 use crate::methods::strays::strays;
-use crate::neighbors::Grid;
 use crate::particles::Particles;
 use rayon::prelude::*;
 
@@ -24,8 +22,6 @@ pub(super) const COLUMNS: &[ColumnInfo] = &[
 
 /// Volume ratios are not taken smaller than this where something is divided by them.
 const LEAST_VOLUME_RATIO: Real = 0.1;
-/// Support of the SPH estimate of volumes. [spacings]
-const SPH_SUPPORT: Real = 2.0;
 
 impl Embedded {
     fn cauchy_stress(&self, particles: &Particles, i: usize) -> Mat3 {
@@ -52,26 +48,6 @@ impl Embedded {
             _ => return None,
         };
         Some((0..particles.len()).into_par_iter().map(value).collect())
-    }
-
-    /// m_i/ρ_i with the smoothed densities of SPH in world space, without a constant. [m³]
-    pub(super) fn sph_volumes(&self, particles: &Particles) -> Vec<Real> {
-        let Particles { position, body, mass, radius, .. } = particles;
-        let support = |i: usize| 2.0 * SPH_SUPPORT * radius[i];
-        let largest = max_over(position.len(), support).map_or(1.0, |m| m.0);
-        let grid = Grid::new(position, largest);
-        let volume = |i: usize| {
-            let h = support(i);
-            let mut density = 0.0;
-            grid.visit_ball(position[i], h, |j| {
-                let j = j as usize;
-                if body[j] == body[i] {
-                    density += mass[j] * kernels::poly6(position[i].distance(position[j]), h);
-                }
-            });
-            mass[i] / density
-        };
-        (0..position.len()).into_par_iter().map(volume).collect()
     }
 
     /// Condition numbers of the moment matrices, smallest first.

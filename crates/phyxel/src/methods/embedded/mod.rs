@@ -20,6 +20,7 @@ mod prepare;
 mod resampling;
 mod speed_limit;
 mod stability;
+mod volumes;
 #[cfg(test)]
 mod tests;
 
@@ -124,6 +125,8 @@ struct RestFacts {
     n_degenerate: usize,
     /// Median of [`Embedded::thickness`]. [1]
     thickness: Real,
+    /// ln of the volume ratio that the density tells, mean. [1]
+    told_volume: Real,
     /// Largest and smallest eigenvalues of Eq. 13 that the paper's rule compares with. [1/m²]
     eigenvalues: (Real, Real),
 }

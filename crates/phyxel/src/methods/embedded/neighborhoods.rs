@@ -174,6 +174,7 @@ impl Embedded {
                 particles.body.iter().map(|&body| self.bodies[body as usize].piece).collect();
             let rule = self.basis_rule();
             let lost = self.gradients_around_lost();
+            let growths = self.growths(particles);
             let Self { bonds, basis, gradients, matter, bodies, support_radius, .. } = self;
             let around = Surroundings {
                 grid: &grid,
@@ -193,6 +194,11 @@ impl Embedded {
                 if let Some(mean) = mean.filter(|_| keep_gradient) {
                     *f = mean;
                 }
+                let growth = growths.get(i).copied().unwrap_or(1.0);
+                if growth > 1.0 {
+                    *f *= 1.0 / growth;
+                    row.vectors.iter_mut().for_each(|u| *u *= growth);
+                }
                 let inverse = if keep_gradient { f.inverse() } else { Mat3::IDENTITY };
                 let first = |j: usize| match keep_gradient {
                     true => inverse * (around.world[j] - around.world[i]),
@@ -203,7 +209,7 @@ impl Embedded {
                     // old bonds are from before it was lost: their strain would come back at once
                     buffers.bonds.iter_mut().for_each(|bond| bond.1 = first(bond.0 as usize));
                 }
-                let is_changed = is_lost || n_new > 0 || buffers.bonds.len() != row.len();
+                let is_changed = is_lost || growth > 1.0 || n_new > 0 || buffers.bonds.len() != row.len();
                 if buffers.bonds.len() < FEW_NEIGHBORS {
                     let most = MOST_SUPPORT * bodies[particles.body[i] as usize].support;
                     *support = (*support * SUPPORT_GROWTH).min(most.max(*support));

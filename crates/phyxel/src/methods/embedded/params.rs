@@ -98,6 +98,9 @@ pub struct Params {
     pub stabilization: Real,
     /// Share of λ + 2µ with which particles that have flowed and crowd push each other away; 0 is the paper.
     pub repulsion: Real,
+    /// Share of the difference between det F and the volume that the density tells which an update takes from what has flowed; 0
+    /// is the paper.
+    pub volume_correction: Real,
     /// What flow rates mean.
     pub flow_rule: FlowRule,
     /// How positions and velocities advance.
@@ -132,6 +135,7 @@ impl Default for Params {
             mass_rule: MassRule::Fixed,
             stabilization: 0.1,
             repulsion: 0.6,
+            volume_correction: 0.1,
             flow_rule: FlowRule::PerSecond,
             integrator: Integrator::Leapfrog,
             viscosity_model: ViscosityModel::StrainRate,
@@ -157,6 +161,7 @@ impl Params {
             mass_rule: MassRule::Running,
             stabilization: 0.0,
             repulsion: 0.0,
+            volume_correction: 0.0,
             flow_rule: FlowRule::PerStep,
             integrator: Integrator::Newmark,
             viscosity_model: ViscosityModel::Sph,

@@ -151,6 +151,7 @@ impl Embedded {
     ) -> Result<(), MethodError> {
         self.find_rest_eigenvalues();
         self.find_rest_thickness();
+        self.find_rest_density(particles);
         let plan = self.plan_resampling(particles);
         for body in &matter.bodies {
             let n_all = particles.body.iter().filter(|b| **b == body.index).count();

@@ -1,0 +1,110 @@
+//! Volumes that the density in the world tells.
+//!
+//! F follows changes of volume, and each fit, flow and change of neighbours errs a little; where matter flows far and fast the errors
+//! add up, and particles stand nearer to each other than det F says. There, updates bring F back towards the density.
+
+use super::{Embedded, ListUpdate};
+use crate::kernels;
+use crate::math::{Real, Vec3, max_over};
+use crate::neighbors::Grid;
+use crate::particles::Particles;
+use rayon::prelude::*;
+
+/// Support of the ledger's SPH estimate. [spacings]
+const SPH_SUPPORT: Real = 2.0;
+/// Support of the densities that F is compared with. [spacings]
+const DENSITY_SUPPORT: Real = 2.5;
+/// ln det F may be over that of the density by this much: matter that has flowed is packed otherwise than at the start. [1]
+const TOLERANCE: Real = 0.08;
+/// Nothing is corrected where det F is under this: pressure that does not part the particles must not grow on and on.
+const LEAST_CORRECTED: Real = 0.9;
+
+/// Masses around one particle, smoothed by poly6.
+struct Smoothed {
+    /// [kg/m³]
+    density: Real,
+    /// Distance of the smoothed masses' centre. [support radii]
+    offset: Real,
+}
+
+impl Smoothed {
+    /// Density of matter that may end near the particle: a half space that fills the share φ of the kernel has its centre at
+    /// (1 − φ)/2 of the support, within 2 % of φ.
+    fn of_matter(&self) -> Real {
+        self.density / (1.0 - 2.0 * self.offset).max(0.5)
+    }
+}
+
+/// Smoothed masses of its own body around every particle, with a support in spacings.
+fn smoothed<T: Send>(
+    particles: &Particles,
+    support: Real,
+    map: impl Fn(usize, Smoothed) -> T + Sync,
+) -> Vec<T> {
+    let Particles { position, body, mass, radius, .. } = particles;
+    let support = |i: usize| 2.0 * support * radius[i];
+    let largest = max_over(position.len(), support).map_or(1.0, |m| m.0);
+    let grid = Grid::new(position, largest);
+    let rows = (0..position.len()).into_par_iter().with_min_len(64);
+    let around = |i: usize| {
+        let (h, x) = (support(i), position[i]);
+        let (mut density, mut moment) = (0.0, Vec3::ZERO);
+        grid.visit_ball(x, h, |j| {
+            let j = j as usize;
+            if body[j] == body[i] {
+                let weight = mass[j] * kernels::poly6_shape(x.distance_squared(position[j]), h);
+                density += weight;
+                moment += (position[j] - x) * weight;
+            }
+        });
+        Smoothed { density: density * kernels::poly6(0.0, h), offset: moment.length() / (density * h) }
+    };
+    rows.map(|i| map(i, around(i))).collect()
+}
+
+impl Embedded {
+    /// m_i/ρ_i with the smoothed densities of SPH in world space, without a constant. [m³]
+    pub(super) fn sph_volumes(&self, particles: &Particles) -> Vec<Real> {
+        smoothed(particles, SPH_SUPPORT, |i, around| particles.mass[i] / around.density)
+    }
+
+    /// ln of a volume ratio that the density tells, against the mean at the start.
+    fn told_volume(&self, particles: &Particles, i: usize, around: &Smoothed) -> Real {
+        let told = particles.mass[i] / (particles.volume[i] * around.of_matter());
+        told.max(Real::MIN_POSITIVE).ln() - self.rest.told_volume
+    }
+
+    /// Mean of what the density tells at the start: surfaces and the kernel's sums over points have their part in it.
+    pub(super) fn find_rest_density(&mut self, particles: &Particles) {
+        self.rest.told_volume = 0.0;
+        let told = smoothed(particles, DENSITY_SUPPORT, |i, around| self.told_volume(particles, i, &around));
+        self.rest.told_volume = told.iter().sum::<Real>() / told.len().max(1) as Real;
+    }
+
+    /// By how much rest bonds are to grow in an update so that det F comes nearer to what the density tells, by particle; empty
+    /// where nothing does. Only what has flowed, and only where it is denser than F says: what is thinner may have torn. Departs from the
+    /// paper (`volume_correction = 0`).
+    pub(super) fn growths(&self, particles: &Particles) -> Vec<Real> {
+        let share = self.params.volume_correction;
+        if share == 0.0 || self.params.list_update == ListUpdate::Plain {
+            return Vec::new();
+        }
+        let excess = smoothed(particles, DENSITY_SUPPORT, |i, around| {
+            let det = self.gradients[i].determinant();
+            let is_told = det > LEAST_CORRECTED && self.plastic_strain[i] > 0.0;
+            if is_told { (det.ln() - self.told_volume(particles, i, &around)).clamp(-1.0, 1.0) } else { 0.0 }
+        });
+        let growth = |i: usize| {
+            if self.plastic_strain[i] == 0.0 || self.gradients[i].determinant() < LEAST_CORRECTED {
+                return 1.0;
+            }
+            // densities of single particles scatter
+            let row = self.bonds.ends(i).iter().zip(self.bonds.weights(i));
+            let (sum, weight) = row.fold((excess[i], 1.0), |(sum, weight), (&j, &w)| {
+                (sum + excess[j as usize] * Real::from(w), weight + Real::from(w))
+            });
+            (share / 3.0 * (sum / weight - TOLERANCE).max(0.0)).exp()
+        };
+        (0..excess.len()).into_par_iter().with_min_len(512).map(growth).collect()
+    }
+}
