@@ -400,7 +400,7 @@ impl Embedded {
 
 /// Growth of a particle's rest bonds that takes ln det F a fraction of the way to what its neighbours say: to the value of
 /// their linear fit at the particle, itself among them. An even slope of pressure stays.
-fn growth_to_even(row: &SlotRow<'_>, basis: &Basis, log_volume: &[Real], i: usize, fraction: Real) -> Real {
+pub(super) fn growth_to_even(row: &SlotRow<'_>, basis: &Basis, log_volume: &[Real], i: usize, fraction: Real) -> Real {
     if basis.is_degenerate() {
         return 1.0;
     }

@@ -245,7 +245,7 @@ impl Embedded {
 
     /// Contact radii follow the flow: in a sheet that is thinner than two spacings they shrink, else its particles would be
     /// pressed into one layer, which tells no F. They grow slowly: a radius that jumps lifts the matter.
-    fn follow_thickness(&self, particles: &mut Particles) {
+    pub(super) fn follow_thickness(&self, particles: &mut Particles) {
         if self.matter.plasticity.is_elastic() {
             return;
         }
