@@ -384,7 +384,11 @@ fn slumped_block_rests_as_a_deposit() {
                 profile.iter().sum::<Real>() * a / area,
             );
             assert!((height / theory.height - 1.0).abs() < tolerance, "{} {yield_stress}: {height}", row.key);
-            assert!((run_out / theory.length - 1.0).abs() < tolerance, "{} {yield_stress}: {run_out}", row.key);
+            assert!(
+                (run_out / theory.length - 1.0).abs() < tolerance,
+                "{} {yield_stress}: {run_out}",
+                row.key
+            );
             let nearest = world.ledger().sampling.nearest_smallest.unwrap();
             assert!(nearest > 0.4, "{} {yield_stress}: {nearest}", row.key);
         }

@@ -6,7 +6,8 @@ use crate::scene::units::Dimension;
 /// Over 0, up to the whole.
 const SHARE: Quantity = quantity(Dimension::NONE, Range { min: Some((0.0, false)), max: Some((1.0, true)) });
 /// From nothing to the whole.
-const FRACTION: Quantity = quantity(Dimension::NONE, Range { min: Some((0.0, true)), max: Some((1.0, true)) });
+const FRACTION: Quantity =
+    quantity(Dimension::NONE, Range { min: Some((0.0, true)), max: Some((1.0, true)) });
 const POSITIVE: Quantity = quantity(Dimension::NONE, Range::POSITIVE);
 const NON_NEGATIVE: Quantity = quantity(Dimension::NONE, Range::NON_NEGATIVE);
 /// More steps between two updates than any run needs.

@@ -4,8 +4,8 @@ use super::{Basis, BodyFacts, Embedded, Flow, MassRule, MatterColumns, WorldBond
 use crate::forces::repulsion;
 use crate::material::{FlowRule, Lame, Unseen, Yielding};
 use crate::math::{
-    CHUNK, Mat3, Quat, Real, Svd, Vec3, cofactor, double_dot, frobenius_norm, max_over, outer, scaled_columns,
-    sum_over, svd, symmetric_eigen, trace,
+    CHUNK, Mat3, Quat, Real, Svd, Vec3, cofactor, double_dot, frobenius_norm, max_over, outer,
+    scaled_columns, sum_over, svd, symmetric_eigen, trace,
 };
 use crate::methods::{ElasticEnergy, StepContext};
 use crate::mls::{Answer, fit_row, fit_row_with_squares, gather_answers};
@@ -76,7 +76,8 @@ impl Response<'_> {
         };
         let lost = unseen * forgotten * (2.0 - forgotten);
         let (Svd { u, sigma, v }, stress) = (answer.svd, answer.stress);
-        let spin = if self.turns && forgotten > 0.0 { turned(u * v.transpose(), forgotten) } else { Mat3::IDENTITY };
+        let spin =
+            if self.turns && forgotten > 0.0 { turned(u * v.transpose(), forgotten) } else { Mat3::IDENTITY };
         let Some(flowed) = answer.flow else {
             let none = Flow { plastic: spin, forgotten, work: lost, least_stretch: sigma.z, ..Flow::NONE };
             return (scaled_columns(u, stress) * v.transpose(), none);
@@ -400,7 +401,13 @@ impl Embedded {
 
 /// Growth of a particle's rest bonds that takes ln det F a fraction of the way to what its neighbours say: to the value of
 /// their linear fit at the particle, itself among them. An even slope of pressure stays.
-pub(super) fn growth_to_even(row: &SlotRow<'_>, basis: &Basis, log_volume: &[Real], i: usize, fraction: Real) -> Real {
+pub(super) fn growth_to_even(
+    row: &SlotRow<'_>,
+    basis: &Basis,
+    log_volume: &[Real],
+    i: usize,
+    fraction: Real,
+) -> Real {
     if basis.is_degenerate() {
         return 1.0;
     }

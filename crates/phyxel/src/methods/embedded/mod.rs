@@ -20,9 +20,9 @@ mod prepare;
 mod resampling;
 mod speed_limit;
 mod stability;
-mod volumes;
 #[cfg(test)]
 mod tests;
+mod volumes;
 
 pub use params::{
     Embedding, Integrator, ListUpdate, MassRule, Params, Resampling, ViscosityModel, VolumeRule,

@@ -1,7 +1,7 @@
 //! The method against differences of its energy, closed forms and the numbers of its validation targets.
 
-use super::*;
 use super::deformation::growth_to_even;
+use super::*;
 use crate::contact::{BodyContacts, Contacts, Grips, Holds, Meeting};
 use crate::forces::Fields;
 use crate::material::{Lame, Plasticity};
@@ -184,7 +184,8 @@ fn build_plastic(params: Params, particles: &mut Particles, yield_stress: Real) 
 fn residuals_flow_and_leave_the_deformation_alone() {
     let mut particles = lattice([5, 5, 5], 0.1, 0.2);
     let yield_stress = 100.0;
-    let mut method = build_plastic(Params { repulsion: 0.0, ..Params::default() }, &mut particles, yield_stress);
+    let mut method =
+        build_plastic(Params { repulsion: 0.0, ..Params::default() }, &mut particles, yield_stress);
     let mut random = Random::new(5);
     particles.position.iter_mut().for_each(|x| *x += random.in_cube() * 0.02);
     let mut last = Real::INFINITY;
