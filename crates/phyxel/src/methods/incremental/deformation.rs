@@ -179,7 +179,9 @@ impl Incremental {
                 let bond = x[j] - x[i];
                 let pair = (own + this.carriers[j]) * bond + r * Real::from(facts.stiffness);
                 sum += pair * Real::from(w);
-                sum += facts.repulsion().force(bond);
+                if facts.is_crowded(bond) {
+                    sum += this.repulsion(facts, i, j).force(bond);
+                }
             }
             *force = sum;
         });
@@ -275,7 +277,7 @@ impl Incremental {
                 .zip(&self.residual[range])
                 .zip(&self.weights[self.neighbors.range(i)])
                 .map(|(((&j, facts), r), &weight)| {
-                    let crowding = facts.repulsion().energy(x[j as usize] - x[i]);
+                    let crowding = self.repulsion(facts, i, j as usize).energy(x[j as usize] - x[i]);
                     0.5 * Real::from(weight * facts.stiffness) * r.length_squared() + crowding
                 })
                 .sum();

@@ -197,7 +197,8 @@ impl Incremental {
             ForceForm::Corrected if !self.has_stored_rest() => self.params.repulsion,
             _ => 0.0,
         };
-        let push = |i: usize| repulsion::stiffness(share, self.lame.at(i), particles.volume[i]);
+        self.push =
+            (0..n).map(|i| repulsion::stiffness(share, self.lame.at(i), particles.volume[i])).collect();
         let mut none = vec![(); n];
         neighbors.par_rows_mut(&mut self.bond_facts, &mut none).for_each(|(i, row, ())| {
             for (&j, bond) in neighbors.row(i).iter().zip(row) {
@@ -209,10 +210,16 @@ impl Incremental {
                     metric: [d.x, d.y, d.z, m.x, m.y, m.z].map(|v| v as f32),
                     stiffness: (facts[i].stiffness + facts[j].stiffness) as f32,
                     room: (0.5 * (room(i) + room(j))) as f32,
-                    push: (0.5 * (push(i) + push(j))) as f32,
                 };
             }
         });
+    }
+}
+
+impl Incremental {
+    /// The repulsion of the ends of a bond.
+    pub(super) fn repulsion(&self, facts: &BondFacts, i: usize, j: usize) -> repulsion::Pair {
+        repulsion::Pair { room: facts.room.into(), stiffness: 0.5 * (self.push[i] + self.push[j]) }
     }
 }
 
@@ -270,15 +277,14 @@ pub(super) struct BondFacts {
     pub(super) stiffness: f32,
     /// How near its ends may come without being pushed apart. [m]
     room: f32,
-    /// How firmly they are. [N/m]
-    push: f32,
 }
 
 impl BondFacts {
-    /// The repulsion of its ends.
+    /// Whether its ends are nearer than they may be.
     #[inline(always)]
-    pub(super) fn repulsion(&self) -> repulsion::Pair {
-        repulsion::Pair { room: self.room.into(), stiffness: self.push.into() }
+    pub(super) fn is_crowded(&self, bond: Vec3) -> bool {
+        let room = Real::from(self.room);
+        bond.length_squared() < room * room
     }
 
     /// Weight of the bond in the fit.

@@ -93,6 +93,8 @@ pub struct Incremental {
     stretch: Vec<(Real, Real)>,
     support: Vec<Real>,
     bond_facts: Vec<BondFacts>,
+    /// How firmly a particle pushes others away. [N/m]
+    push: Vec<Real>,
     /// Low percentile of the time that sound takes through neighbourhoods. [s]
     time_scale: Real,
     // of the present shape

@@ -69,6 +69,7 @@ impl Incremental {
             stretch: Vec::new(),
             support: Vec::new(),
             bond_facts: Vec::new(),
+            push: Vec::new(),
             time_scale: 0.0,
             weights: Vec::new(),
             responses: Vec::new(),

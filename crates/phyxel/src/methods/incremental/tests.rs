@@ -96,7 +96,11 @@ fn forces_are_minus_the_gradient_of_the_energy() {
             let row =
                 |i: usize| method.neighbors.row(i).iter().zip(&method.bond_facts[method.neighbors.range(i)]);
             let of_row = |i: usize| -> Real {
-                row(i).map(|(&j, facts)| facts.repulsion().energy(moved[j as usize] - moved[i])).sum()
+                row(i)
+                    .map(|(&j, facts)| {
+                        method.repulsion(facts, i, j as usize).energy(moved[j as usize] - moved[i])
+                    })
+                    .sum()
             };
             let crowding: Real = (0..moved.len()).map(of_row).sum();
             assert!(crowding > 0.0, "some are crowded");
