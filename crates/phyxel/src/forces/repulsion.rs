@@ -10,7 +10,8 @@ use crate::math::{Real, Vec3};
 
 /// Room of a particle at the most. [spacings]
 pub const MOST_ROOM: Real = 0.8;
-/// … and of one that never flows: its neighbours stay, and only what the fit does not see can bring them together. [spacings]
+/// Room of a particle that never flows at the most: its neighbours stay, and only motion that the fit does not see brings them
+/// together. [spacings]
 pub const ELASTIC_ROOM: Real = 0.5;
 /// Distances are not taken smaller than this share of the room where something is divided by them.
 const LEAST_DISTANCE: Real = 1e-6;

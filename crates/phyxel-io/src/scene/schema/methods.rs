@@ -173,7 +173,7 @@ static INCREMENTAL: Table = Table {
             "repulsion",
             Kind::Quantity(NON_NEGATIVE),
             Presence::Default("0.6"),
-            "Strength, as a share of lambda + 2 mu, with which particles that can flow and are nearer than 0.8 of the spacing push each other away; the paper \
+            "Strength, as a share of lambda + 2 mu, with which particles push each other away that are nearer than 0.8 of the spacing and can flow, or nearer than half of it; the paper \
              has none, which is 0. It acts in the corrected form.",
         ),
         key(

@@ -180,7 +180,7 @@ impl Basis {
 /// Plastic flow of a particle within a step.
 #[derive(Clone, Copy, Debug)]
 struct Flow {
-    /// What rest bonds are multiplied by: F_p, and the turn of the rest frame.
+    /// Map of the rest bonds: F_p, then the turn of the rest frame.
     plastic: Mat3,
     /// γ, 0 where nothing flows.
     fraction: Real,

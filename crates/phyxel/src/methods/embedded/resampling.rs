@@ -259,7 +259,7 @@ impl Embedded {
         });
     }
 
-    /// What all particles ask for, in order of urgency.
+    /// Wishes of all particles, in order of urgency.
     pub(super) fn plan_resampling(&self, particles: &Particles) -> Plan {
         let wishes: Vec<Wish> = (0..particles.len())
             .into_par_iter()

@@ -69,7 +69,7 @@ pub struct Params {
     pub history: History,
     /// Share of λ + 2µ that resists motion that the fit cannot see; 0 is the paper.
     pub stabilization: Real,
-    /// Share of λ + 2µ with which particles that can flow and crowd push each other away; 0 is the paper. None in the forms of the paper
+    /// Share of λ + 2µ with which particles that crowd push each other away; 0 is the paper. None in the forms of the paper
     /// ([`ForceForm::Kernel`], [`History::StoredRest`]).
     pub repulsion: Real,
     /// Stiffness of SPH pressure against crowding, as a share of Young's modulus; 0: none.
