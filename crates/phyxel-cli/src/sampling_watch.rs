@@ -105,7 +105,7 @@ impl SamplingWatch {
         let crowded = self.crowded.map(|d| {
             format!(
                 "particles clump, {}: {:.0} % of them are within {} spacings of another (bad over {:.0} %). A larger \
-                 `stabilization` of the method keeps them apart, `sampling = \"relaxed\"` starts them evenly",
+                 `repulsion` or `stabilization` of the method keeps them apart, `sampling = \"relaxed\"` starts them evenly",
                 d.frames(at),
                 100.0 * d.worst,
                 SamplingQuality::CROWDED,

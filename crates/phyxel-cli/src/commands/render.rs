@@ -6,10 +6,12 @@ use super::print;
 use crate::coloring::{Coloring, parse_range};
 use crate::failure::{Failure, warn};
 use crate::render::{CameraOptions, Picture, Quality, contact_sheet, write_gif};
+use crate::skins::{Rows, skin_of, table_of};
 use crate::theatre::Theatre;
 use crate::{scene_source, threads};
 use clap::ValueEnum;
 use phyxel_io::results::{ParticleColumn, ParticleTable, ResultFolder, RunInfo, SurfaceTable};
+use phyxel_skin::SkinParams;
 use selection::Selection;
 pub(super) use selection::evenly_spaced;
 use std::path::{Path, PathBuf};
@@ -69,7 +71,7 @@ pub(crate) struct Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Show {
-    /// The surface, as written in the frames.
+    /// The surface, as written in the frames; in embedded space a skin that is made for the picture.
     Surfaces,
     /// The particles.
     Particles,
@@ -137,7 +139,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             }),
             Space::Embedded => Vec::new(),
         };
-        let surfaces = surfaces(args, &folder, &info, &numbers)?;
+        let surfaces = surfaces(args, &folder, &info, &numbers, &tables)?;
         let camera = args.camera.unwrap_or_default();
         let aspect = coloring.clear_share() * size.0 as f32 / size.1 as f32;
         let theatre = Theatre::new(&tables, obstacles, &camera, aspect);
@@ -163,6 +165,7 @@ fn surfaces(
     folder: &ResultFolder,
     info: &RunInfo,
     numbers: &[usize],
+    tables: &[ParticleTable],
 ) -> Result<Vec<Vec<(usize, SurfaceTable)>>, Failure> {
     let bodies: Vec<usize> = (0..info.bodies.len()).filter(|&k| info.bodies[k].surface.is_some()).collect();
     let is_plain = args.color_by == "body" && args.space == Space::World;
@@ -170,14 +173,21 @@ fn surfaces(
     if show == Show::Particles {
         return Ok(vec![Vec::new(); numbers.len()]);
     }
+    if args.color_by != "body" {
+        return Err(Failure::Usage("surfaces have no columns: leave --show or --color-by out".into()));
+    }
+    if args.space == Space::Embedded {
+        let skin = |table: &ParticleTable, body: usize| {
+            let skin = skin_of(Rows::of(table), body, None, &SkinParams::default())
+                .map_err(|error| Failure::Run(format!("body `{}`: {error}", info.bodies[body].name)))?;
+            Ok((body, table_of(skin, table.time)))
+        };
+        let of_frame = |table| (0..info.bodies.len()).map(|body| skin(table, body)).collect();
+        return tables.iter().map(of_frame).collect();
+    }
     if args.show.is_some() && bodies.is_empty() {
         let help = "ask for one in the scene (`surface` of the body), or make skins with `phyxel surface`";
         return Err(Failure::Usage(format!("no body of {} has a surface; {help}", folder.path().display())));
-    }
-    if !is_plain {
-        return Err(Failure::Usage(
-            "surfaces have no columns and no embedded space: leave --show out".into(),
-        ));
     }
     let of_frame = |&number: &usize| {
         let read = |&body: &usize| Ok((body, folder.read_surface(&info.bodies[body].name, number)?));

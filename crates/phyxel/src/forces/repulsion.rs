@@ -2,7 +2,8 @@
 //!
 //! A pair nearer than its room s has the energy ½ k (s − r)². Rooms are at most [`MOST_ROOM`] of the spacing, less than what
 //! particles need to find their way around each other at the density of the start, so that repulsion bears no load at rest. At the
-//! start nobody is nearer than its room. Where matter is squeezed elastically, rooms shrink with it: what only deforms is not crowded.
+//! start nobody is nearer than its room. Where matter is squeezed elastically, rooms shrink with it: what only deforms is not
+//! crowded.
 //!   r distance [m]   k stiffness [N/m]
 
 use crate::material::Lame;

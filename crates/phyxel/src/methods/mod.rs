@@ -24,6 +24,10 @@ use crate::neighbors::Components;
 use crate::particles::{Particles, StateVisitor};
 use std::fmt::Debug;
 
+/// Volume ratios are not taken smaller than this where something is divided by them, dissipates in them or compares their
+/// logarithms.
+const LEAST_VOLUME_RATIO: Real = 0.1;
+
 /// One published method driving one group of bodies.
 pub trait Method: Send + Sync {
     /// Largest stable step in the present state, and why.

@@ -146,7 +146,7 @@ static BODY: Table = Table {
                     ("lattice", "a regular cubic lattice along the shape's own axes"),
                     (
                         "jittered",
-                        "the lattice with every particle moved by chance, up to a quarter of the spacing",
+                        "the lattice with every particle moved by chance, up to a fifth of the spacing along each axis",
                     ),
                     ("relaxed", "evenly spread without a lattice's directions, following the surface"),
                 ]),
@@ -238,8 +238,8 @@ static SURFACE: Table = Table {
         key(
             "radius",
             Kind::Quantity(quantity(Dimension::LENGTH, Range::POSITIVE)),
-            Presence::Optional("half the spacing"),
-            "Of a skin: half the spacing that it is made for; larger if matter that is drawn apart falls into pieces.",
+            Presence::Optional("each particle's own"),
+            "Of a skin: one radius for all particles, half the spacing that the skin is made for; larger if matter that is drawn apart falls into pieces.",
         ),
         key(
             "smoothing",

@@ -44,7 +44,7 @@ pub enum Sampling {
     /// middle of their bounds that are inside. With a graded spacing: in layers across the axis, each with its own rows.
     #[default]
     Lattice,
-    /// A lattice with every particle moved at random by up to a quarter of the spacing along each axis.
+    /// A lattice with every particle moved at random by up to a fifth of the spacing along each axis.
     Jittered,
     /// Evenly spread without order, the outermost particles about half a spacing under the surface.
     Relaxed,
@@ -158,7 +158,7 @@ fn shown(value: Real) -> String {
 /// Fewest particles of a body: with fewer, no neighbourhood spans space.
 const MIN_PARTICLES: usize = 4;
 /// Jitter along each axis, as a part of the spacing.
-const JITTER: Real = 0.25;
+const JITTER: Real = 0.2;
 
 /// A body in its own directions at world size, checked.
 struct Body {

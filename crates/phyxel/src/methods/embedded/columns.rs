@@ -3,8 +3,8 @@
 use super::Embedded;
 use crate::material::von_mises;
 use crate::math::{Mat3, Real, max_over, sum_over, svd, symmetric_eigen, trace};
-use crate::methods::ColumnInfo;
 use crate::methods::strays::strays;
+use crate::methods::{ColumnInfo, LEAST_VOLUME_RATIO};
 use crate::particles::Particles;
 use rayon::prelude::*;
 
@@ -19,9 +19,6 @@ pub(super) const COLUMNS: &[ColumnInfo] = &[
     ColumnInfo::scalar("stray", "1", "1 where a particle has lost touch with the matter"),
     ColumnInfo::vector("embedded_position", "m", "position in the embedded shape"),
 ];
-
-/// Volume ratios are not taken smaller than this where something is divided by them.
-const LEAST_VOLUME_RATIO: Real = 0.1;
 
 impl Embedded {
     fn cauchy_stress(&self, particles: &Particles, i: usize) -> Mat3 {

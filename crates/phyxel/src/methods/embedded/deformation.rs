@@ -7,7 +7,7 @@ use crate::math::{
     CHUNK, Mat3, Quat, Real, Svd, Vec3, cofactor, double_dot, frobenius_norm, max_over, outer,
     scaled_columns, sum_over, svd, symmetric_eigen, trace,
 };
-use crate::methods::{ElasticEnergy, StepContext};
+use crate::methods::{ElasticEnergy, LEAST_VOLUME_RATIO, StepContext};
 use crate::mls::{Answer, fit_row, fit_row_with_squares, gather_answers};
 use crate::neighbors::{BondRows, SlotRow};
 use crate::particles::Particles;
@@ -21,8 +21,6 @@ const MIN_BONDS: usize = 8;
 const ROUND: Real = 0.05;
 /// Rest bonds are corrected by this much at the most to keep F.
 const LARGEST_CORRECTION: Real = 0.1;
-/// Volume ratios are not taken smaller than this where their logarithms are compared.
-const LEAST_VOLUME_RATIO: Real = 0.1;
 /// Where residuals are forgotten, differences of volume between neighbours are, too, by this share: the noise of single particles
 /// goes within many steps, the slopes that bear weight stay.
 const EVENING: Real = 0.03;

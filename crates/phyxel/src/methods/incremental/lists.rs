@@ -185,13 +185,14 @@ impl Incremental {
             if scales.is_empty() { 0.0 } else { *scales.select_nth_unstable_by(k, Real::total_cmp).1 };
         self.bond_facts.resize(self.neighbors.n_bonds(), BondFacts::default());
         self.weights.resize(self.neighbors.n_bonds(), 0.0);
-        // what is squeezed elastically is not crowded
-        let room = |i: usize| {
-            let most = match self.plasticity.can_flow(i) {
-                true => Real::INFINITY,
-                false => repulsion::ELASTIC_ROOM * 2.0 * particles.radius[i],
-            };
-            self.room[i].min(most) * self.stretch[i].0.min(1.0)
+        // What is squeezed elastically is not crowded: rooms shrink along the squeeze; in elastic matter in all directions,
+        // since it must not shake when its lists are renewed.
+        let room = |i: usize, squeeze: Real| match self.plasticity.can_flow(i) {
+            true => self.room[i] * squeeze,
+            false => {
+                let most = repulsion::ELASTIC_ROOM * 2.0 * particles.radius[i];
+                self.room[i].min(most) * self.stretch[i].0.min(1.0)
+            }
         };
         let share = match self.params.force_form {
             ForceForm::Corrected if !self.has_stored_rest() => self.params.repulsion,
@@ -204,12 +205,14 @@ impl Incremental {
             for (&j, bond) in neighbors.row(i).iter().zip(row) {
                 let j = j as usize;
                 let h = bond_support(&self.support, i, j);
-                let Metric { diagonal, mixed } = self.metric[i].mean(&self.metric[j]);
-                let (d, m) = (diagonal / (h * h), mixed / (h * h));
+                let metric = self.metric[i].mean(&self.metric[j]);
+                let (d, m) = (metric.diagonal / (h * h), metric.mixed / (h * h));
+                let along = x[j] - x[i];
+                let squeeze = (along.length_squared() / metric.square(along)).sqrt().min(1.0);
                 *bond = BondFacts {
                     metric: [d.x, d.y, d.z, m.x, m.y, m.z].map(|v| v as f32),
                     stiffness: (facts[i].stiffness + facts[j].stiffness) as f32,
-                    room: (0.5 * (room(i) + room(j))) as f32,
+                    room: (0.5 * (room(i, squeeze) + room(j, squeeze))) as f32,
                 };
             }
         });

@@ -26,8 +26,8 @@ use super::stiffness::Stiffness;
 use super::strays::strays;
 use super::thin_bodies::doubt_of_thin_parts;
 use super::{
-    Change, ColumnInfo, Energies, Method, MethodError, StepContext, StepError, StepReport, TimeStepLimit,
-    count_pieces, explicit,
+    Change, ColumnInfo, Energies, LEAST_VOLUME_RATIO, Method, MethodError, StepContext, StepError,
+    StepReport, TimeStepLimit, count_pieces, explicit,
 };
 use crate::forces::{SphPressure, SphViscosity, StrainRateDamping, Viscosity, ViscousBonds};
 use crate::linear::Solved;
@@ -42,8 +42,6 @@ use rayon::prelude::*;
 
 /// Name of the set of bonds, in checkpoints.
 const BONDS: &str = "bonds";
-/// Volume ratios are not taken smaller than this where something is divided by them.
-const LEAST_VOLUME_RATIO: Real = 0.1;
 
 /// The method's state, what is derived from it, and scratch.
 #[derive(Debug)]

@@ -20,8 +20,8 @@ pub use params::{Params, Support, VolumeRule};
 
 use super::stiffness::Stiffness;
 use super::{
-    Change, ColumnInfo, ElasticEnergy, Energies, Method, MethodError, StepContext, StepError, StepReport,
-    TimeStepLimit, count_pieces, explicit,
+    Change, ColumnInfo, ElasticEnergy, Energies, LEAST_VOLUME_RATIO, Method, MethodError, StepContext,
+    StepError, StepReport, TimeStepLimit, count_pieces, explicit,
 };
 use crate::forces::{StrainRateDamping, Viscosity, ViscousBonds};
 use crate::linear::Solved;
@@ -37,8 +37,6 @@ use rayon::prelude::*;
 
 /// Volume ratio under which the guard against inversion acts: far beyond what E and ν are measured at.
 const GUARD_ONSET: Real = 0.6;
-/// Volume ratios are not taken smaller than this where something is divided by them or dissipates in them.
-const LEAST_VOLUME_RATIO: Real = 0.1;
 
 /// The method's state, what is derived from the rest shape, and scratch.
 #[derive(Debug)]

@@ -1,0 +1,63 @@
+//! The method against differences of its energy, closed forms and the numbers of its validation targets.
+
+mod flow;
+mod forces;
+mod updates;
+
+use super::deformation::growth_to_even;
+use super::*;
+use crate::contact::{BodyContacts, Contacts, Grips, Holds, Meeting};
+use crate::forces::Fields;
+use crate::material::{Lame, Plasticity};
+use crate::math::{Random, frobenius_norm, polar, svd, trace, vec3};
+use crate::methods::Timings;
+use crate::methods::testing::{E, NU, lattice, matter, random_map};
+use crate::neighbors::BondRows;
+use crate::surface::CarriedPoints;
+
+fn build(params: Params, particles: &mut Particles) -> Embedded {
+    let matter = matter(particles, Law::Corotated, None);
+    Embedded::build(params, particles, &matter).unwrap()
+}
+
+/// The paper's support radius, which the targets of the notes were measured with.
+fn wide() -> Params {
+    Params { support_factor: 2.0, ..Params::default() }
+}
+
+/// Rest bonds that no longer agree on one shape, as after plastic flow.
+fn disagree(method: &mut Embedded, particles: &Particles) {
+    let mut random = Random::new(31);
+    for i in 0..particles.len() {
+        let noise = Mat3::from_cols(random.in_cube(), random.in_cube(), random.in_cube());
+        let row = method.bonds.row_mut(i);
+        row.vectors.iter_mut().for_each(|u| *u = (Mat3::IDENTITY + noise * 0.1) * *u);
+    }
+    method.compute_bases(particles);
+}
+
+/// Runs `act` with a context that has no obstacles, grips or fields.
+fn with_context<T>(time_step: Real, act: impl FnOnce(&mut StepContext<'_>) -> T) -> T {
+    let (mut touching, mut given, mut holds) = (Vec::new(), Vec::new(), Holds::default());
+    let (mut next_id, mut timings, mut carried) = (1_000_000, Timings::default(), CarriedPoints::default());
+    let mut no_bodies = BodyContacts::new(false, Vec::new());
+    let contacts = Contacts {
+        obstacles: &[],
+        time_step,
+        touching: &mut touching,
+        given: &mut given,
+        impulses: &mut [],
+        bodies: Meeting::new(&mut no_bodies, 0, vec![None]),
+    };
+    let mut ctx = StepContext {
+        time: 0.0,
+        time_step,
+        fields: Fields { gravity: Vec3::ZERO, fields: &[], time: 0.0 },
+        contacts,
+        grips: Grips { moves: &[], holds: &mut holds, time_step, impulses: &mut [] },
+        carried: &mut carried,
+        next_id: &mut next_id,
+        timings: &mut timings,
+    };
+    act(&mut ctx)
+}
