@@ -3,10 +3,11 @@
 #
 #     cargo build --release && scripts/figures.sh [FOLDER] [NAME...]
 #
-# Results go to FOLDER, out/figures by default; NAME are pictures of the list below, all by default. All of them take about an hour.
+# Results go to FOLDER, out/figures by default; those that are there are drawn again, not run. NAME are pictures of the list below,
+# all by default. PHYXEL may name another program than target/release/phyxel.
 set -eu
 cd "$(dirname "$0")/.."
-phyxel=target/release/phyxel
+phyxel=${PHYXEL:-target/release/phyxel}
 folder=${1:-out/figures}
 [ $# -gt 0 ] && shift
 wanted=$*
@@ -18,8 +19,10 @@ draw() {
     case " ${wanted:-$picture} " in *" $picture "*) ;; *) return 0 ;; esac
     result=$folder/$picture
     echo "$picture"
-    "$phyxel" run "scenes/papers/$scene.toml" --output "$result" --force --quiet "$@"
-    "$phyxel" surface "$result" --quiet
+    if [ ! -d "$result" ]; then
+        "$phyxel" run "scenes/papers/$scene.toml" --output "$result" --quiet "$@"
+        "$phyxel" surface "$result" --quiet
+    fi
     "$phyxel" render "$result" $moments --size "$size" --camera "$camera" --show surfaces \
         -o "docs/images/${picture}_skin.png" >/dev/null
     "$phyxel" render "$result" $moments --size "$size" --camera "$camera" --color-by "${colours%%=*}" --range "${colours#*=}" \
@@ -34,12 +37,12 @@ rest() {
 }
 
 g=gerszewski-2009
-draw gerszewski2009_fig1 $g/fig1 "--sheet 6" 280x210 azimuth=30 plastic_strain=0:3
-draw gerszewski2009_fig2 $g/fig2 "--sheet 6" 300x210 azimuth=20 plastic_strain=0:2
+draw gerszewski2009_fig1 $g/fig1 "--sheet 6" 280x210 azimuth=30,zoom=1.3 plastic_strain=0:3
+draw gerszewski2009_fig2 $g/fig2 "--sheet 6" 300x210 azimuth=20,zoom=1.15 plastic_strain=0:2
 draw gerszewski2009_fig3 $g/fig3 "--sheet 4" 320x240 azimuth=30,elevation=18,distance=7.4,target=0:1.15:0 plastic_strain=0:0.5
-draw gerszewski2009_fig4 $g/fig4 "--sheet 4" 280x210 azimuth=30 plastic_strain=0:3
+draw gerszewski2009_fig4 $g/fig4 "--sheet 4" 280x210 azimuth=30,zoom=1.3 plastic_strain=0:3
 draw gerszewski2009_fig6 $g/fig6 "--sheet 4" 280x210 azimuth=30 plastic_strain=0:1
-draw gerszewski2009_fig7 $g/fig7 "--frame 30" 480x320 azimuth=20,elevation=25 plastic_strain=0:1.5
+draw gerszewski2009_fig7 $g/fig7 "--frame 30" 480x320 azimuth=20,elevation=25,zoom=1.2 plastic_strain=0:1.5
 draw gerszewski2009_fig8 $g/fig8_plastic "--sheet 4" 280x210 azimuth=30 plastic_strain=0:1.5
 
 j=jones-2014

@@ -15,9 +15,9 @@ const SPH_SUPPORT: Real = 2.0;
 /// Support of the densities that F is compared with. [spacings]
 const DENSITY_SUPPORT: Real = 2.5;
 /// ln det F may be over that of the density by this much: matter that has flowed is packed otherwise than at the start. [1]
-const TOLERANCE: Real = 0.08;
-/// Nothing is corrected where det F is under this: pressure that does not part the particles must not grow on and on.
-const LEAST_CORRECTED: Real = 0.98;
+const TOLERANCE: Real = 0.05;
+/// Nothing is corrected where det F is under this: what grows against a pressure puts energy in.
+const LEAST_CORRECTED: Real = 0.97;
 
 /// Masses around one particle, smoothed by poly6.
 struct Smoothed {
