@@ -12,7 +12,7 @@ folder=${1:-out/figures}
 [ $# -gt 0 ] && shift
 wanted=$*
 
-# draw PICTURE SCENE MOMENTS SIZE CAMERA COLOURS [OPTIONS OF RUN]: skins, and particles coloured by COLUMN=MIN:MAX.
+# draw PICTURE SCENE MOMENTS SIZE CAMERA COLOURS [OPTIONS OF RUN]: skins, and particles coloured by COLUMN=MIN:MAX or by body.
 draw() {
     picture=$1 scene=$2 moments=$3 size=$4 camera=$5 colours=$6
     shift 6
@@ -25,7 +25,8 @@ draw() {
     fi
     "$phyxel" render "$result" $moments --size "$size" --camera "$camera" --show surfaces \
         -o "docs/images/${picture}_skin.png" >/dev/null
-    "$phyxel" render "$result" $moments --size "$size" --camera "$camera" --color-by "${colours%%=*}" --range "${colours#*=}" \
+    case $colours in body) coloured="--show particles" ;; *) coloured="--color-by ${colours%%=*} --range ${colours#*=}" ;; esac
+    "$phyxel" render "$result" $moments --size "$size" --camera "$camera" $coloured \
         -o "docs/images/${picture}_particles.png" >/dev/null
 }
 
@@ -52,7 +53,8 @@ for kind in linear nonlinear; do
     rest jones2014_fig2_$kind "--frame 36" 380x200 $bar
 done
 bar=azimuth=1.5,elevation=11,distance=2.72,target=0.14:0.24:0.23
-for kind in elastic slightly_plastic highly_plastic varying; do
+draw jones2014_fig4_elastic $j/fig4_elastic "--frame 45" 340x240 $bar body
+for kind in slightly_plastic highly_plastic varying; do
     draw jones2014_fig4_$kind $j/fig4_$kind "--frame 45" 340x240 $bar plastic_strain=0:0.27
 done
 slab=azimuth=27,elevation=22,distance=4.9,target=0.3:0.1:0.1
