@@ -28,18 +28,13 @@ fn main() -> Result<(), Box<dyn Error>> {
             .map(|(_, values)| values.get(number).map_or_else(String::new, f64::to_string))
             .collect();
         let world = skin_volume(&frame.position, &frame)?;
-        let embedded = match embedded(&frame) {
-            Some(positions) => skin_volume(&positions, &frame)?.to_string(),
+        let embedded = match frame.vectors("embedded_position") {
+            Some(positions) => skin_volume(positions, &frame)?.to_string(),
             None => String::new(),
         };
         println!("{},{},{world},{embedded}", frame.time, estimates.join(","));
     }
     Ok(())
-}
-
-fn embedded(frame: &ParticleTable) -> Option<Vec<[f32; 3]>> {
-    let column = frame.columns.iter().find(|column| column.name == "embedded_position")?;
-    Some(column.values.chunks_exact(3).map(|e| [e[0], e[1], e[2]]).collect())
 }
 
 /// Volume of one skin around all particles, wherever their density puts it. [m³]

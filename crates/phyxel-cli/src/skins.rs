@@ -19,13 +19,11 @@ pub(crate) struct Rows<'a> {
 impl<'a> Rows<'a> {
     /// Of a frame that was read.
     pub(crate) fn of(table: &'a ParticleTable) -> Self {
-        let is_velocity = |name: &str, n_components: usize| name == "velocity" && n_components == 3;
-        let velocity = table.columns.iter().find(|column| is_velocity(&column.name, column.n_components));
         Self {
             position: &table.position,
             radius: &table.radius,
             body: &table.body,
-            velocity: velocity.map_or(&[], |column| &column.values),
+            velocity: table.vectors("velocity").map_or(&[], <[[f32; 3]]>::as_flattened),
         }
     }
 }

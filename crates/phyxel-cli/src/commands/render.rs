@@ -10,7 +10,7 @@ use crate::skins::{Rows, skin_of, table_of};
 use crate::theatre::Theatre;
 use crate::{scene_source, threads};
 use clap::ValueEnum;
-use phyxel_io::results::{ParticleColumn, ParticleTable, ResultFolder, RunInfo, SurfaceTable};
+use phyxel_io::results::{ParticleTable, ResultFolder, RunInfo, SurfaceTable};
 use phyxel_skin::SkinParams;
 use selection::Selection;
 pub(super) use selection::evenly_spaced;
@@ -201,14 +201,13 @@ const EMBEDDED_POSITION: &str = "embedded_position";
 
 /// Puts the particles where they are embedded.
 fn move_to_embedded(table: &mut ParticleTable) -> Result<(), String> {
-    let is_wanted = |column: &&ParticleColumn| column.name == EMBEDDED_POSITION && column.n_components == 3;
-    let Some(column) = table.columns.iter().find(is_wanted) else {
+    let Some(positions) = table.vectors(EMBEDDED_POSITION) else {
         return Err(format!(
             "--space embedded needs the column \"{EMBEDDED_POSITION}\", which the frames do not have. Add it to \
              [output] columns = [...] in the scene and run it again; the method must be \"embedded\""
         ));
     };
-    table.position = column.values.chunks_exact(3).map(|e| [e[0], e[1], e[2]]).collect();
+    table.position = positions.to_vec();
     Ok(())
 }
 

@@ -60,14 +60,14 @@ fn wrong_wishes_are_answered_with_what_is_there() {
 }
 
 /// The frames of a run with a column of vectors more, which stands for what the embedded method writes.
-fn add_embedded_positions(place: &Workplace, folder: &str) {
+fn add_embedded_positions(place: &Workplace, folder: &str, n_without: usize) {
     let result = ResultFolder::open(&place.path(folder)).unwrap();
     for number in result.frame_numbers().unwrap() {
         let table = result.read_frame(number).unwrap();
-        // three times as wide, far from the world's place; one particle has none
+        // three times as wide, far from the world's place; some particles have none
         let mut values: Vec<f32> =
             table.position.iter().flat_map(|x| [3.0 * x[0] + 50.0, x[1] - 80.0, x[2]]).collect();
-        values[..3].fill(f32::NAN);
+        values[..3 * n_without].fill(f32::NAN);
         let column = FrameColumn { name: "embedded_position".into(), unit: "m", n_components: 3, values };
         let frame = Frame {
             time: table.time,
@@ -94,7 +94,7 @@ fn embedded_positions_are_drawn_where_they_are() {
         assert!(ended.stderr.contains(word), "{word} is missing in\n{}", ended.stderr);
     }
     assert!(!place.path("x.png").exists());
-    add_embedded_positions(&place, "a");
+    add_embedded_positions(&place, "a", 1);
     for arguments in [
         &["-o", "world.png"][..],
         &["-o", "embedded.png", "--space", "embedded"],
@@ -106,4 +106,18 @@ fn embedded_positions_are_drawn_where_they_are() {
     }
     let read = |name: &str| std::fs::read(place.path(name)).unwrap();
     assert!(read("world.png") != read("embedded.png") && read("embedded.png") != read("coloured.png"));
+
+    let skin = ["-o", "skin.png", "--space", "embedded", "--show", "surfaces"];
+    let ended = draw(&skin);
+    assert_eq!(ended.code, Some(1));
+    assert!(ended.stderr.contains("body `block`") && ended.stderr.contains("not finite"), "{}", ended.stderr);
+    let ended = draw(&[&skin[..], &["--color-by", "embedded_position"]].concat());
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert!(!place.path("skin.png").exists());
+    add_embedded_positions(&place, "a", 0);
+    for arguments in [&["-o", "whole.png", "--space", "embedded"][..], &skin] {
+        let ended = draw(arguments);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    }
+    assert_ne!(read("whole.png"), read("skin.png"), "the skin hides the particles");
 }

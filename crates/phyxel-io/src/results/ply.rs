@@ -23,6 +23,14 @@ pub struct ParticleTable {
     pub columns: Vec<ParticleColumn>,
 }
 
+impl ParticleTable {
+    /// The rows of a column of vectors.
+    pub fn vectors(&self, name: &str) -> Option<&[[f32; 3]]> {
+        let is_wanted = |column: &&ParticleColumn| column.name == name && column.n_components == 3;
+        self.columns.iter().find(is_wanted).map(|column| column.values.as_chunks().0)
+    }
+}
+
 /// A column of a [`ParticleTable`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParticleColumn {

@@ -36,11 +36,12 @@ impl Smoothed {
     }
 }
 
-/// Smoothed masses of its own body around every particle, with a support in spacings.
+/// For every particle what `map` makes of the smoothed masses of its own body around it, which it may ask for; the support is in
+/// spacings.
 fn smoothed<T: Send>(
     particles: &Particles,
     support: Real,
-    map: impl Fn(usize, Smoothed) -> T + Sync,
+    map: impl Fn(usize, &dyn Fn() -> Smoothed) -> T + Sync,
 ) -> Vec<T> {
     let Particles { position, body, mass, radius, .. } = particles;
     let support = |i: usize| 2.0 * support * radius[i];
@@ -60,13 +61,13 @@ fn smoothed<T: Send>(
         });
         Smoothed { density: density * kernels::poly6(0.0, h), offset: moment.length() / (density * h) }
     };
-    rows.map(|i| map(i, around(i))).collect()
+    rows.map(|i| map(i, &|| around(i))).collect()
 }
 
 impl Embedded {
     /// m_i/ρ_i with the smoothed densities of SPH in world space, without a constant. [m³]
     pub(super) fn sph_volumes(&self, particles: &Particles) -> Vec<Real> {
-        smoothed(particles, SPH_SUPPORT, |i, around| particles.mass[i] / around.density)
+        smoothed(particles, SPH_SUPPORT, |i, around| particles.mass[i] / around().density)
     }
 
     /// ln of a volume ratio that the density tells, against the mean at the start.
@@ -78,7 +79,8 @@ impl Embedded {
     /// Mean of what the density tells at the start: surfaces and the kernel's sums over points have their part in it.
     pub(super) fn find_rest_density(&mut self, particles: &Particles) {
         self.rest.told_volume = 0.0;
-        let told = smoothed(particles, DENSITY_SUPPORT, |i, around| self.told_volume(particles, i, &around));
+        let told =
+            smoothed(particles, DENSITY_SUPPORT, |i, around| self.told_volume(particles, i, &around()));
         self.rest.told_volume = told.iter().sum::<Real>() / told.len().max(1) as Real;
     }
 
@@ -90,13 +92,17 @@ impl Embedded {
         if share == 0.0 || self.params.list_update == ListUpdate::Plain {
             return Vec::new();
         }
-        let excess = smoothed(particles, DENSITY_SUPPORT, |i, around| {
+        // what has flowed and is not under pressure
+        let log_volume = |i: usize| {
             let det = self.gradients[i].determinant();
-            let is_told = det > LEAST_CORRECTED && self.plastic_strain[i] > 0.0;
-            if is_told { (det.ln() - self.told_volume(particles, i, &around)).clamp(-1.0, 1.0) } else { 0.0 }
+            (self.plastic_strain[i] > 0.0 && det > LEAST_CORRECTED).then(|| det.ln())
+        };
+        let excess = smoothed(particles, DENSITY_SUPPORT, |i, around| {
+            let over = |log: Real| (log - self.told_volume(particles, i, &around())).clamp(-1.0, 1.0);
+            log_volume(i).map_or(0.0, over)
         });
         let growth = |i: usize| {
-            if self.plastic_strain[i] == 0.0 || self.gradients[i].determinant() < LEAST_CORRECTED {
+            if log_volume(i).is_none() {
                 return 1.0;
             }
             // densities of single particles scatter

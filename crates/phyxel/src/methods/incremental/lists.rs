@@ -185,7 +185,7 @@ impl Incremental {
             if scales.is_empty() { 0.0 } else { *scales.select_nth_unstable_by(k, Real::total_cmp).1 };
         self.bond_facts.resize(self.neighbors.n_bonds(), BondFacts::default());
         self.weights.resize(self.neighbors.n_bonds(), 0.0);
-        // What is squeezed elastically is not crowded: rooms shrink along the squeeze; in elastic matter in all directions,
+        // Matter that is squeezed elastically is not crowded: rooms shrink along the squeeze; in elastic matter in all directions,
         // since it must not shake when its lists are renewed.
         let room = |i: usize, squeeze: Real| match self.plasticity.can_flow(i) {
             true => self.room[i] * squeeze,

@@ -206,3 +206,37 @@ fn the_lonely_keep_their_deformation() {
     let row = |i: usize| method.neighbors.row(i).iter().map(move |&j| (i, j as usize));
     assert!((0..two.len()).flat_map(row).all(|(i, j)| two.body[i] == two.body[j]));
 }
+
+/// Rooms of matter that can flow shrink along an elastic squeeze and not across it; those of elastic matter in all directions.
+#[test]
+fn rooms_shrink_along_the_squeeze() {
+    let a = 0.1;
+    for can_flow in [true, false] {
+        let plasticity =
+            Plasticity { yield_stress: 1e9.into(), flow_rate: 1.0.into(), ..Plasticity::default() };
+        let mut particles = lattice([6, 6, 6], a, 0.0);
+        let given = matter(&particles, Law::Corotated, can_flow.then_some(plasticity));
+        let mut method = Incremental::build(Params::default(), &mut particles, &given).unwrap();
+        deform(&mut method, &mut particles, Mat3::from_diagonal(vec3(0.6, 1.0, 1.0)));
+        method.renew_lists(&particles);
+        let (most, across) = if can_flow { (0.8, 1.0) } else { (0.5, 0.6) };
+        let mut n_seen = 0;
+        for i in 0..particles.len() {
+            for (&j, facts) in
+                method.neighbors.row(i).iter().zip(&method.bond_facts[method.neighbors.range(i)])
+            {
+                let bond = particles.position[j as usize] - particles.position[i];
+                let is_along = |axis: Vec3| bond.cross(axis).length() < 1e-9;
+                let shrunk = match (is_along(Vec3::X), is_along(Vec3::Y)) {
+                    (true, _) => 0.6,
+                    (_, true) => across,
+                    _ => continue,
+                };
+                let room = method.repulsion(facts, i, j as usize).room;
+                assert!((room - shrunk * most * a).abs() < 1e-6 * a, "{can_flow} {bond}: {room}");
+                n_seen += 1;
+            }
+        }
+        assert!(n_seen > 500, "{n_seen}");
+    }
+}

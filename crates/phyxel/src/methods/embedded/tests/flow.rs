@@ -1,4 +1,4 @@
-//! What flow does to residuals, rest frames, volumes and contact radii.
+//! Residuals, rest frames, volumes and contact radii of matter that flows.
 
 use super::*;
 
