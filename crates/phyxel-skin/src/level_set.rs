@@ -7,7 +7,7 @@
 use crate::cloud::{Cloud, cubic_spline};
 use crate::lattice::{BITS, Lattice, Place, corners};
 use crate::mesh::Mesh;
-use crate::{MOST_CELLS, SkinError};
+use crate::{MOST_CELLS, SkinError, tunnels};
 use phyxel::math::{Real, Vec3, sum_over, vec3};
 use rayon::prelude::*;
 
@@ -30,6 +30,12 @@ const MOST_STEPS: usize = 3;
 
 /// The lowest density for the surface, in parts of the one asked for.
 const LOWEST: Real = 0.5;
+
+/// Rounds of filling tunnels: what is two nodes wide at one place may be one wide beside what was filled.
+const MOST_FILLINGS: usize = 3;
+
+/// Density of what fills a tunnel, in parts of the one at the surface.
+const FILLED: Real = 1.05;
 
 /// A density.
 #[derive(Debug)]
@@ -84,11 +90,11 @@ impl<'a> Field<'a> {
 
     /// The surface; closed, in an order that depends on nothing but the particles.
     pub(crate) fn surface(&self, target: Target) -> Result<Surface, SkinError> {
-        let sampled = self.sample(target)?;
+        let mut sampled = self.sample(target)?;
         let mut iso = target.iso;
         let mut surface = self.march(&sampled, iso);
-        let Some(volume) = target.volume else { return Ok(surface) };
         for _ in 0..MOST_STEPS {
+            let Some(volume) = target.volume else { break };
             let missing = LEAST_VOLUME * volume - surface.mesh.volume();
             let per_density = surface.volume_per_density();
             let next = (iso + missing / per_density).max(LOWEST * target.iso);
@@ -96,6 +102,12 @@ impl<'a> Field<'a> {
                 break;
             }
             iso = next;
+            surface = self.march(&sampled, iso);
+        }
+        for _ in 0..MOST_FILLINGS {
+            if !surface.mesh.has_tunnels() || !sampled.fill_tunnels(iso) {
+                break;
+            }
             surface = self.march(&sampled, iso);
         }
         Ok(surface)
@@ -183,6 +195,15 @@ impl<'a> Field<'a> {
         };
         let best = if second.is_finite() { second } else { first };
         a.lerp(b, best.clamp(MARGIN, 1.0 - MARGIN))
+    }
+}
+
+impl Sampled {
+    /// Fills tunnels that are one node wide; false if there are none.
+    fn fill_tunnels(&mut self, iso: Real) -> bool {
+        let found = tunnels::narrowest(&self.lattice, |node| self.densities[node as usize] > iso);
+        found.iter().for_each(|&node| self.densities[node as usize] = FILLED * iso);
+        !found.is_empty()
     }
 }
 

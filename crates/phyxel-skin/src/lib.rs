@@ -14,7 +14,8 @@
 //! Each particle has a radius of its own, and everything is local: supports of kernels, sizes of triangles, distances. The steps:
 //! 1. particles with hardly any neighbours are left out ([`Skin::n_strays`]);
 //! 2. a density with a support per particle is computed on a lattice of tetrahedra as small as the particles ask for, and its
-//!    surface is found by marching tetrahedra; where matter is looser than its radii tell, at a lower density;
+//!    surface is found by marching tetrahedra; where matter is looser than its radii tell, at a lower density; tunnels
+//!    one cell wide, gaps between particles, are filled;
 //! 3. vertices are moved to the middle of their neighbours, more where there are many particles and less where there are few,
 //!    so that faces get even and thin parts stay;
 //! 4. all vertices move along their normals by one part of their radii that gives back the volume;
@@ -32,6 +33,7 @@ mod level_set;
 mod mesh;
 mod smoothing;
 mod strays;
+mod tunnels;
 
 use cloud::Cloud;
 use level_set::{Field, Surface, Target};

@@ -74,14 +74,25 @@ impl Mesh {
         moved
     }
 
-    /// Finds vertices of components that enclose less than the volume of a particle: bubbles in the matter where particles happen to
-    /// be loose. One radius per vertex. [m]
-    pub(crate) fn bubbles(&self, radii: &[Real]) -> Vec<bool> {
+    fn components(&self) -> Components {
         let mut components = Components::new(self.vertices.len());
         for &[a, b, c] in &self.triangles {
             components.join(a, b);
             components.join(b, c);
         }
+        components
+    }
+
+    /// True if not all components are like spheres. By Euler's formula each sphere has 2 = vertices − edges + triangles, and a closed
+    /// mesh has 3 edges for 2 triangles.
+    pub(crate) fn has_tunnels(&self) -> bool {
+        self.vertices.len() < 2 * self.components().n_sets() + self.triangles.len() / 2
+    }
+
+    /// Finds vertices of components that enclose less than the volume of a particle: bubbles in the matter where particles happen to
+    /// be loose. One radius per vertex. [m]
+    pub(crate) fn bubbles(&self, radii: &[Real]) -> Vec<bool> {
+        let mut components = self.components();
         let roots: Vec<usize> =
             (0..self.vertices.len() as u32).map(|v| components.root(v) as usize).collect();
         let mut volumes = vec![0.0; self.vertices.len()];
