@@ -4,7 +4,7 @@
 use phyxel::math::{Real, Vec3, sum_over};
 use phyxel::methods::{
     Change, Energies, Matter, Method, MethodError, MethodFactory, StepContext, StepError, StepReport,
-    TimeStepLimit,
+    TimeStepLimit, explicit,
 };
 use phyxel::neighbors::{Bonds, Points, nearest};
 use phyxel::particles::{Particles, StateVisitor};
@@ -57,20 +57,10 @@ impl Method for SpringMethod {
         particles: &mut Particles,
         ctx: &mut StepContext<'_>,
     ) -> Result<StepReport, StepError> {
-        let dt = ctx.time_step;
         let force: Vec<Vec3> = (0..particles.len()).map(|i| self.force(&particles.position, i)).collect();
-        for i in 0..particles.len() {
-            let a = force[i] / particles.mass[i]
-                + ctx.fields.acceleration(particles.position[i], particles.velocity[i]);
-            particles.velocity[i] += a * dt;
-        }
-        ctx.contacts.settle_before_moving(particles);
-        ctx.grips.lead_velocities(particles);
-        for i in 0..particles.len() {
-            particles.position[i] += particles.velocity[i] * dt;
-        }
-        ctx.contacts.resolve(particles);
-        ctx.grips.place(particles);
+        explicit::kick(particles, ctx, &force, ctx.time_step);
+        explicit::meet_before_moving(particles, ctx);
+        explicit::drift(particles, ctx);
         Ok(StepReport::default())
     }
 

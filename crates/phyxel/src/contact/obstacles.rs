@@ -1,11 +1,8 @@
-//! Obstacles of any shape, static or moving, with Coulomb friction; and the service that methods ask.
+//! Obstacles of any shape, static or moving, with Coulomb friction.
 
-use super::bodies::Meeting;
 use super::{Motion, Pose};
 use crate::geometry::{DistanceGrid, DistanceGridError, PlacedShape, Placement, Shape};
-use crate::math::{CHUNK, Real, Vec3};
-use crate::particles::Particles;
-use rayon::prelude::*;
+use crate::math::{Real, Vec3};
 use std::sync::Arc;
 
 /// How an obstacle's surface resists sliding.
@@ -174,9 +171,6 @@ pub struct Contact {
     pub friction: Friction,
 }
 
-/// A particle this near (in radii) to the surface is touching it.
-const TOUCHING: Real = 1e-4;
-
 impl Contact {
     /// The change of velocity that the obstacle causes: no motion into it, and Coulomb's cone for the rest.
     #[inline]
@@ -196,6 +190,11 @@ impl Contact {
     }
 }
 
+/// Steps along a way until the distance to a surface is this part of the radius.
+const TRACED: Real = 1e-3;
+/// Such steps at the most.
+const MOST_TRACED: usize = 100;
+
 impl PosedObstacle {
     /// How much coarser than asked for the baked distances are, if they are.
     pub(crate) fn coarsening(&self) -> Option<Real> {
@@ -208,20 +207,19 @@ impl PosedObstacle {
         self.surface.distance(point) * self.sign
     }
 
-    /// How the obstacle carries a point that sticks to it: before the step's motion it is on the start pose, after it on
-    /// the end pose. [m/s]
-    fn carried_velocity(&self, point: Vec3, phase: Phase, time_step: Real) -> Vec3 {
-        match phase {
-            Phase::BeforeMoving => (self.end.apply(self.start.undo(point)) - point) / time_step,
-            Phase::AfterMoving | Phase::AfterKick => {
-                (point - self.start.apply(self.end.undo(point))) / time_step
-            }
+    /// Velocity with which the obstacle carries a point that sticks to it: the point is on the start pose before the step's motion,
+    /// on the end pose after it. [m/s]
+    pub(crate) fn carried_velocity(&self, point: Vec3, has_moved: bool, time_step: Real) -> Vec3 {
+        if has_moved {
+            (point - self.start.apply(self.end.undo(point))) / time_step
+        } else {
+            (self.end.apply(self.start.undo(point)) - point) / time_step
         }
     }
 
     /// The contact at `point`, if the surface is nearer than `reach`.
     #[inline]
-    fn query(&self, point: Vec3, reach: Real, time_step: Real) -> Option<Contact> {
+    pub(crate) fn query(&self, point: Vec3, reach: Real, time_step: Real) -> Option<Contact> {
         let at_start = if self.moving { self.end.undo(point) } else { point };
         if let Some((low, high)) = self.bounds
             && (at_start.cmplt(low - reach).any() || at_start.cmpgt(high + reach).any())
@@ -240,178 +238,54 @@ impl PosedObstacle {
         }
         Some(Contact { gap, normal, surface_velocity, friction: self.friction })
     }
-}
 
-/// When in a step contacts are asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
-    BeforeMoving,
-    AfterMoving,
-    AfterKick,
-}
-
-/// In [`Contacts::touching`]: touches nothing, touches something, or (from here on) is held by obstacle number value − STUCK.
-const TOUCHES_NOTHING: u32 = 0;
-const TOUCHES: u32 = 1;
-pub(super) const STUCK: u32 = 2;
-
-/// The obstacles and other bodies of a step, for the particles of one group.
-pub struct Contacts<'a> {
-    pub(crate) obstacles: &'a [PosedObstacle],
-    pub(crate) time_step: Real,
-    /// Which particles touch something, or stick to which obstacle; kept from step to step.
-    pub(crate) touching: &'a mut Vec<u32>,
-    /// Change of velocity that contacts have given each particle before it moves; scratch of one step. [m/s]
-    pub(crate) given: &'a mut Vec<Vec3>,
-    pub(crate) impulses: &'a mut [Vec3],
-    /// The other bodies.
-    pub(crate) bodies: Meeting<'a>,
-}
-
-impl Contacts<'_> {
-    /// How many obstacles there are.
-    pub fn n_obstacles(&self) -> usize {
-        self.obstacles.len()
+    /// The contact that holds a particle to a sticky obstacle.
+    pub(super) fn holding(&self, point: Vec3, time_step: Real) -> Contact {
+        let surface_velocity = self.carried_velocity(point, false, time_step);
+        let at_start = if self.moving { self.start.undo(point) } else { point };
+        let normal = self.start.rotation * (self.surface.normal(at_start) * self.sign);
+        Contact { gap: 0.0, normal, surface_velocity, friction: self.friction }
     }
 
-    /// The contact of a point with an obstacle, if its surface is nearer than `reach`.
-    pub fn query(&self, obstacle: usize, point: Vec3, reach: Real) -> Option<Contact> {
-        self.obstacles[obstacle].query(point, reach, self.time_step)
-    }
-
-    /// Whether a particle is held by a sticky obstacle.
-    pub fn is_stuck(&self, particle: usize) -> bool {
-        self.touching.get(particle).is_some_and(|mark| *mark >= STUCK)
-    }
-
-    /// Books an impulse [N s] that an obstacle gave to the bodies, for methods that solve contacts themselves.
-    pub fn book(&mut self, obstacle: usize, impulse: Vec3) {
-        self.impulses[obstacle] += impulse;
-    }
-
-    /// For explicit methods, before moving: the velocities of the particles that touch. To be called after everything that
-    /// changes velocities, and as often: all calls of a step share one cone of friction.
-    pub fn settle_before_moving(&mut self, particles: &mut Particles) {
-        self.respond(particles, Phase::BeforeMoving);
-    }
-
-    /// For explicit methods, after moving: pushes particles out of obstacles and apart, and takes the velocity into obstacles
-    /// from them.
-    pub fn resolve(&mut self, particles: &mut Particles) {
-        self.respond(particles, Phase::AfterMoving);
-    }
-
-    /// For explicit methods, after a kick at the end of the step: the velocities of the particles that touch.
-    pub fn settle(&mut self, particles: &mut Particles) {
-        self.respond(particles, Phase::AfterKick);
-    }
-
-    /// Bodies first: obstacles do not give way, so they have the last word. What is pressed between both needs a second round.
-    fn respond(&mut self, particles: &mut Particles, phase: Phase) {
-        let is_between = self.bodies.is_near() && !self.obstacles.is_empty();
-        let rounds = if is_between && phase != Phase::AfterMoving { 2 } else { 1 };
-        for _ in 0..rounds {
-            self.bodies.respond(particles, phase, self.time_step);
-            self.meet_obstacles(particles, phase);
+    /// The first contact of a ball that goes straight from one place to another while the obstacle goes from its start to its end, or
+    /// the nearest surface at the end if it is nearer than `reach`. The gap is that of the start, along the normal.
+    pub(super) fn swept(
+        &self,
+        from: Vec3,
+        to: Vec3,
+        radius: Real,
+        reach: Real,
+        time_step: Real,
+    ) -> Option<Contact> {
+        // seen from the obstacle, which rests there
+        let (from, to) = if self.moving { (self.start.undo(from), self.end.undo(to)) } else { (from, to) };
+        let margin = Vec3::splat(radius + reach);
+        let (low, high) = (from.min(to) - margin, from.max(to) + margin);
+        if self.bounds.is_some_and(|(min, max)| high.cmplt(min).any() || low.cmpgt(max).any()) {
+            return None;
         }
-    }
-
-    fn meet_obstacles(&mut self, particles: &mut Particles, phase: Phase) {
-        let (obstacles, time_step) = (self.obstacles, self.time_step);
-        if obstacles.is_empty() {
-            return;
+        let (length, direction) = (from.distance(to), (to - from).normalize_or_zero());
+        let (mut at, mut gap) = (from, self.gap_at_start(from) - radius);
+        let mut done = 0.0;
+        for _ in 0..MOST_TRACED {
+            if gap <= TRACED * radius || done >= length {
+                break;
+            }
+            done = (done + gap).min(length);
+            at = from + direction * done;
+            gap = self.gap_at_start(at) - radius;
         }
-        self.touching.resize(particles.len(), TOUCHES_NOTHING);
-        self.given.resize(particles.len(), Vec3::ZERO);
-        let Particles { position, velocity, mass, contact_radius, .. } = particles;
-        let rows = position.par_chunks_mut(CHUNK).zip(velocity.par_chunks_mut(CHUNK));
-        let rows = rows.zip(mass.par_chunks(CHUNK)).zip(contact_radius.par_chunks(CHUNK));
-        let rows = rows.zip(self.touching.par_chunks_mut(CHUNK)).zip(self.given.par_chunks_mut(CHUNK));
-        // one partial sum per chunk, added in order: the same bits for any number of threads
-        let partial: Vec<Vec<Vec3>> = rows
-            .map(|(((((position, velocity), mass), radius), touching), given)| {
-                let mut impulses = vec![Vec3::ZERO; obstacles.len()];
-                for i in 0..position.len() {
-                    // only marked particles have been given anything
-                    let marked = touching[i] != TOUCHES_NOTHING;
-                    if phase != Phase::AfterMoving && !marked {
-                        continue;
-                    }
-                    // what was given before in this step, and booked then, is decided anew together with what came since
-                    let earlier = if phase == Phase::BeforeMoving { given[i] } else { Vec3::ZERO };
-                    let without = velocity[i] - earlier;
-                    let mut now = without;
-                    let mut last = None;
-                    let point =
-                        TouchingPoint { position: &mut position[i], radius: radius[i], mark: touching[i] };
-                    touching[i] = respond_one(obstacles, phase, time_step, point, |touch, obstacle| {
-                        let change = match touch {
-                            Touch::Slides(contact) => contact.velocity_change(now),
-                            Touch::Stuck(carried) => carried - now,
-                        };
-                        now += change;
-                        impulses[obstacle] += change * mass[i];
-                        last = Some(obstacle);
-                    });
-                    if let Some(obstacle) = last {
-                        impulses[obstacle] -= earlier * mass[i];
-                        velocity[i] = now;
-                    }
-                    if phase == Phase::BeforeMoving && last.is_some() {
-                        given[i] = now - without;
-                    } else if marked {
-                        given[i] = Vec3::ZERO;
-                    }
-                }
-                impulses
-            })
-            .collect();
-        for chunk in partial {
-            self.impulses.iter_mut().zip(chunk).for_each(|(sum, part)| *sum += part);
+        if gap > reach.max(TRACED * radius) {
+            return None;
         }
+        let normal = self.surface.normal(at) * self.sign;
+        let gap = gap + (from - at).dot(normal);
+        let (normal, surface_velocity) = if self.moving {
+            let carried = (self.end.apply(at) - self.start.apply(at)) / time_step;
+            (self.end.rotation * normal, carried)
+        } else {
+            (normal, Vec3::ZERO)
+        };
+        Some(Contact { gap, normal, surface_velocity, friction: self.friction })
     }
-}
-
-/// What a particle meets.
-enum Touch {
-    Slides(Contact),
-    Stuck(Vec3),
-}
-
-/// A particle that may touch.
-struct TouchingPoint<'a> {
-    position: &'a mut Vec3,
-    radius: Real,
-    mark: u32,
-}
-
-/// One particle against all obstacles; returns its new mark. `meet` gets what it touches and the obstacle's number.
-#[inline]
-fn respond_one(
-    obstacles: &[PosedObstacle],
-    phase: Phase,
-    time_step: Real,
-    point: TouchingPoint<'_>,
-    mut meet: impl FnMut(Touch, usize),
-) -> u32 {
-    let TouchingPoint { position, radius, mark } = point;
-    if mark >= STUCK {
-        let k = (mark - STUCK) as usize;
-        meet(Touch::Stuck(obstacles[k].carried_velocity(*position, phase, time_step)), k);
-        return mark;
-    }
-    let mut mark = TOUCHES_NOTHING;
-    for (k, obstacle) in obstacles.iter().enumerate() {
-        let Some(contact) = obstacle.query(*position, radius * (1.0 + TOUCHING), time_step) else { continue };
-        if phase == Phase::AfterMoving && contact.gap < radius {
-            *position += contact.normal * (radius - contact.gap);
-        }
-        if contact.friction == Friction::Stick {
-            meet(Touch::Stuck(obstacle.carried_velocity(*position, phase, time_step)), k);
-            return k as u32 + STUCK;
-        }
-        mark = TOUCHES;
-        meet(Touch::Slides(contact), k);
-    }
-    mark
 }

@@ -4,7 +4,7 @@ mod catalogue;
 mod context;
 pub mod embedded;
 mod energies;
-mod explicit;
+pub mod explicit;
 pub mod incremental;
 pub mod reference;
 mod stiffness;
@@ -39,6 +39,12 @@ pub trait Method: Send + Sync {
     /// When the state cannot be advanced; the world adds the body and the time.
     fn step(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>)
     -> Result<StepReport, StepError>;
+
+    /// Takes up the impulses that others have given to the particles since the last step ([`Particles::impulse`]). Methods whose
+    /// degrees of freedom are not the particles pass them on.
+    fn take_impulses(&mut self, particles: &mut Particles) {
+        particles.take_impulses();
+    }
 
     /// Something changed outside a step: rebuild what was derived from it.
     fn changed(&mut self, particles: &Particles, change: Change);

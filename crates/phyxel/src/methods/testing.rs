@@ -28,6 +28,7 @@ pub(super) fn lattice(n: [usize; 3], a: Real, jitter: Real) -> Particles {
                     volume: vec![a.powi(3)],
                     radius: vec![0.5 * a],
                     contact_radius: vec![0.5 * a],
+                    impulse: Vec::new(),
                 });
             }
         }

@@ -31,6 +31,9 @@ pub struct Particles {
     /// Distance to the body's surface: where obstacles stop a particle. Half the spacing, less where flow has made
     /// matter thinner. [m]
     pub contact_radius: Vec<Real>,
+    /// Impulses that others (bodies of other groups, a hand, the caller) have given and the group's method has not taken up yet; empty if
+    /// there are none, as between the calls of a world. [N s]
+    pub impulse: Vec<Vec3>,
 }
 
 impl Particles {
@@ -56,6 +59,19 @@ impl Particles {
         item("volume", "m3", Carry::Sum, StateData::Reals(&mut self.volume));
         item("radius", "m", Carry::Copy, StateData::Reals(&mut self.radius));
         item("contact_radius", "m", Carry::Mean, StateData::Reals(&mut self.contact_radius));
+    }
+
+    /// Gives an impulse to a particle, which its method takes up at its next step. [N s]
+    pub fn push(&mut self, i: usize, impulse: Vec3) {
+        self.impulse.resize(self.position.len(), Vec3::ZERO);
+        self.impulse[i] += impulse;
+    }
+
+    /// Adds the given impulses to the velocities.
+    pub fn take_impulses(&mut self) {
+        let Self { impulse, velocity, mass, .. } = self;
+        impulse.iter().enumerate().for_each(|(i, &given)| velocity[i] += given / mass[i]);
+        impulse.clear();
     }
 
     /// Σ m [kg]

@@ -129,6 +129,7 @@ mod tests {
                 volume: vec![1e-3],
                 radius: vec![0.1],
                 contact_radius: vec![0.1],
+                impulse: Vec::new(),
             });
         }
         p

@@ -21,6 +21,7 @@ fn block(n: [usize; 3], jitter: Real) -> Particles {
             volume: vec![A * A * A],
             radius: vec![0.5 * A],
             contact_radius: vec![0.5 * A],
+            impulse: Vec::new(),
         });
     }
     particles

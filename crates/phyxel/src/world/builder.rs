@@ -498,6 +498,7 @@ impl WorldBuilder {
                 volume: points.volumes.clone(),
                 radius: points.spacing.iter().map(|s| 0.5 * s).collect(),
                 contact_radius: points.spacing.iter().map(|s| 0.5 * s).collect(),
+                impulse: Vec::new(),
             };
             let center = own.center_of_mass();
             for (v, x) in own.velocity.iter_mut().zip(&own.position) {

@@ -1,6 +1,6 @@
 //! A hand that pulls a particle towards a point: a damped spring on the particles about it.
 //!
-//! The force is the same whatever method drives the body: it changes velocities at the beginning of each step.
+//! The force is the same whatever method drives the body: its method takes up the impulses at the beginning of each step.
 //!   F = −k limited(x_p − t) − c V − c' (v̄ − V), |F| ≤ F_max    a_i = w_i F/m
 //!   w_i = 1 − (r_i/R)² weight of particle i at distance r_i from the dragged one, R radius of the hand [1]   m = Σ w_i m_i [kg]
 //!   x_p dragged particle, t target [m]   v̄ mean velocity of the hand's particles by w_i m_i, V that of the body [m/s]
@@ -157,9 +157,11 @@ impl World {
 
     /// The hand's impulse of a step.
     pub(super) fn pull_by_hand(&mut self, hand: &Hand, time_step: Real) {
-        let velocity = &mut self.groups[hand.group].particles.velocity;
+        let particles = &mut self.groups[hand.group].particles;
         let gained = hand.force * (time_step / hand.mass);
-        hand.held.iter().for_each(|&(i, weight)| velocity[i] += gained * weight);
+        for &(i, weight) in &hand.held {
+            particles.push(i, gained * (weight * particles.mass[i]));
+        }
         self.interval.drag_impulse += hand.force * time_step;
     }
 }

@@ -16,7 +16,7 @@ use self::drag::{Hand, Pull, visit_pull};
 use self::events::Schedule;
 use crate::contact::Obstacle;
 use crate::contact::{
-    BodyContacts, Contacts, Grip, GripMove, Grips, GroupView, Holds, Meeting, PosedObstacle,
+    BodyContactStep, BodyContacts, Contacts, Grip, GripMove, Grips, GroupView, Holds, PosedObstacle,
 };
 use crate::forces::{Fields, ForceField};
 use crate::frame::{Frame, FrameColumn};
@@ -315,7 +315,8 @@ impl World {
             let Some(Group { particles, method, holds, touching, given, carried, .. }) = own else {
                 continue;
             };
-            let bodies = Meeting::new(&mut self.body_contacts, g, others);
+            let bodies = BodyContactStep::new(&mut self.body_contacts, g, others);
+            method.take_impulses(particles);
             let mut ctx = StepContext {
                 time,
                 time_step,
@@ -325,6 +326,7 @@ impl World {
                     time_step,
                     touching,
                     given,
+                    phase: None,
                     impulses: &mut interval.obstacle_impulses,
                     bodies,
                 },
@@ -351,6 +353,8 @@ impl World {
                 Err(error) => return Err(self.error(g, error)),
             }
         }
+        // groups that were stepped first may have got something from later ones
+        self.groups.iter_mut().for_each(|g| g.method.take_impulses(&mut g.particles));
         Ok(())
     }
 

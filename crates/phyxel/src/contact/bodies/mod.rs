@@ -5,21 +5,20 @@
 //! surfaces would be egg cartons. A pair exchanges impulses, equal and opposite: none may come nearer than touching within a
 //! step, and Coulomb's cone holds the sliding. Nothing here is stiff, so steps are as long as without contact.
 
-mod meeting;
 mod motions;
 mod pair;
+mod step;
 mod surface;
 
-pub(crate) use meeting::Meeting;
+pub(crate) use pair::Pair;
+pub(crate) use step::{AllGroups, BodyContactStep};
 
-use super::Holds;
-use super::obstacles::STUCK;
+use super::{Holds, STUCK};
 use crate::geometry::Aabb;
 use crate::math::{Real, Vec3};
 use crate::neighbors::{Grid, Neighbors, VisitBonds};
 use crate::particles::Particles;
 use motions::{Motions, Slack};
-use pair::Pair;
 use rayon::prelude::*;
 use surface::{flatness, outward, surface_rows};
 
@@ -55,7 +54,7 @@ impl GroupView<'_> {
 
 /// Which way is out at a surface particle.
 #[derive(Clone, Copy, Debug, Default)]
-struct Outward {
+pub(crate) struct Outward {
     /// Unit vector; 0 where it cannot be told.
     normal: Vec3,
     /// 1 on faces, 0 at edges and corners.
@@ -105,8 +104,6 @@ const FARTHEST_TOUCH: Real = std::f64::consts::SQRT_2;
 const ALIKE: Real = 0.6;
 /// And those that look away from each other by more than this sine.
 const AVERTED: Real = 0.3;
-/// Sweeps over the pairs, forwards and backwards in turn.
-const SWEEPS: usize = 4;
 
 impl BodyContacts {
     pub(crate) fn new(is_on: bool, bodies: Vec<BodyTraits>) -> Self {
@@ -140,7 +137,7 @@ impl BodyContacts {
 
     /// Pairs that press on each other, and how deep the deepest overlap is. [m]
     pub(crate) fn summary(&self) -> (usize, Real) {
-        let n = self.pairs.iter().filter(|pair| pair.pushed > 0.0).count();
+        let n = self.pairs.iter().filter(|pair| pair.exchange.pushed > 0.0).count();
         (n, self.pairs.iter().map(Pair::overlap).fold(0.0, Real::max))
     }
 

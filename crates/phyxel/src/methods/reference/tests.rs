@@ -29,6 +29,7 @@ fn lattice(n: [usize; 3], a: Real, jitter: Real) -> Particles {
         volume: vec![a.powi(3); k],
         radius: vec![0.5 * a; k],
         contact_radius: vec![0.5 * a; k],
+        impulse: Vec::new(),
         position,
     }
 }

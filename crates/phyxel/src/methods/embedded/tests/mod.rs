@@ -6,7 +6,7 @@ mod updates;
 
 use super::deformation::growth_to_even;
 use super::*;
-use crate::contact::{BodyContacts, Contacts, Grips, Holds, Meeting};
+use crate::contact::{BodyContactStep, BodyContacts, Contacts, Grips, Holds};
 use crate::forces::Fields;
 use crate::material::{Lame, Plasticity};
 use crate::math::{Random, frobenius_norm, polar, svd, trace, vec3};
@@ -46,8 +46,9 @@ fn with_context<T>(time_step: Real, act: impl FnOnce(&mut StepContext<'_>) -> T)
         time_step,
         touching: &mut touching,
         given: &mut given,
+        phase: None,
         impulses: &mut [],
-        bodies: Meeting::new(&mut no_bodies, 0, vec![None]),
+        bodies: BodyContactStep::new(&mut no_bodies, 0, vec![None]),
     };
     let mut ctx = StepContext {
         time: 0.0,

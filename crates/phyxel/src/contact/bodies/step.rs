@@ -1,0 +1,123 @@
+//! Contact between bodies in the step of one group: its pairs, and the particles of all groups meanwhile.
+
+use super::{BodyContacts, Member, Outward, Pair};
+use crate::math::{Real, Vec3};
+use crate::particles::Particles;
+
+/// Pairs and other groups, for the step of one group.
+pub(crate) struct BodyContactStep<'a> {
+    contacts: &'a mut BodyContacts,
+    /// The group that is stepped.
+    own: usize,
+    /// The particles of the other groups; nothing at its own place.
+    others: Vec<Option<&'a mut Particles>>,
+}
+
+impl<'a> BodyContactStep<'a> {
+    pub(crate) fn new(
+        contacts: &'a mut BodyContacts,
+        own: usize,
+        others: Vec<Option<&'a mut Particles>>,
+    ) -> Self {
+        Self { contacts, own, others }
+    }
+
+    /// Drops the pairs of the stepped group until the next step: its particles have got new numbers.
+    pub(crate) fn forget_own(&mut self, particles: &mut Particles) {
+        self.contacts.is_current = false;
+        let (pairs, _, mut all) = self.parts(particles);
+        pairs.retain_mut(|pair| {
+            let is_kept = !all.is_own(pair.a) && !all.is_own(pair.b);
+            if !is_kept {
+                pair.settle_debts(&mut all);
+            }
+            is_kept
+        });
+    }
+
+    /// True if anything may touch in this step.
+    pub(crate) fn is_near(&self) -> bool {
+        !self.contacts.pairs.is_empty()
+    }
+
+    /// All pairs, which way is out at their particles, and the particles of all groups.
+    pub(crate) fn parts<'b>(
+        &'b mut self,
+        particles: &'b mut Particles,
+    ) -> (&'b mut Vec<Pair>, &'b [Outward], AllGroups<'b, 'a>) {
+        let BodyContacts { pairs, members, outward, .. } = &mut *self.contacts;
+        (pairs, outward, AllGroups { own: self.own, particles, others: &mut self.others, members })
+    }
+}
+
+/// The particles of all groups, while one of them is stepped. Particles are named by their numbers as members.
+pub(crate) struct AllGroups<'a, 'b> {
+    own: usize,
+    particles: &'a mut Particles,
+    others: &'a mut [Option<&'b mut Particles>],
+    members: &'a [Member],
+}
+
+impl AllGroups<'_, '_> {
+    /// True for particles of the stepped group.
+    pub(crate) fn is_own(&self, k: u32) -> bool {
+        self.members[k as usize].group as usize == self.own
+    }
+
+    #[inline]
+    fn get(&self, k: u32) -> (&Particles, usize) {
+        let m = self.members[k as usize];
+        let others = self.others[m.group as usize].as_deref();
+        (others.unwrap_or(self.particles), m.index as usize)
+    }
+
+    /// Index of a particle in its group.
+    pub(crate) fn index(&self, k: u32) -> usize {
+        self.members[k as usize].index as usize
+    }
+
+    /// The stepped group's own particles, and the index of a member among them; only for members of it.
+    #[inline]
+    pub(crate) fn own_mut(&mut self, k: u32) -> (&mut Particles, usize) {
+        (self.particles, self.members[k as usize].index as usize)
+    }
+
+    /// Position of a particle at the time of the stepped group, before or after its motion in this step: other groups are a step
+    /// ahead or behind. [m]
+    #[inline]
+    pub(crate) fn position(&self, k: u32, has_moved: bool, time_step: Real) -> Vec3 {
+        let (particles, i) = self.get(k);
+        let group = self.members[k as usize].group as usize;
+        let ahead = match (group.cmp(&self.own), has_moved) {
+            (std::cmp::Ordering::Less, false) => -time_step,
+            (std::cmp::Ordering::Greater, true) => time_step,
+            _ => 0.0,
+        };
+        particles.position[i] + self.velocity(k) * ahead
+    }
+
+    /// Velocity of a particle, together with what others have given it in this step. [m/s]
+    #[inline]
+    pub(crate) fn velocity(&self, k: u32) -> Vec3 {
+        let (particles, i) = self.get(k);
+        let given = particles.impulse.get(i).map_or(Vec3::ZERO, |&impulse| impulse / particles.mass[i]);
+        particles.velocity[i] + given
+    }
+
+    /// Distance from a particle to the surface of its body. [m]
+    pub(crate) fn radius(&self, k: u32) -> Real {
+        let (particles, i) = self.get(k);
+        particles.contact_radius[i]
+    }
+
+    /// Changes the velocity of a particle: at once in the stepped group, as an impulse that its method takes up in other groups.
+    #[inline]
+    pub(crate) fn push(&mut self, k: u32, velocity_change: Vec3) {
+        let m = self.members[k as usize];
+        let i = m.index as usize;
+        match self.others[m.group as usize].as_deref_mut() {
+            Some(others) => others.push(i, velocity_change * others.mass[i]),
+            None => self.particles.velocity[i] += velocity_change,
+        }
+    }
+}

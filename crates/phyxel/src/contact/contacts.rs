@@ -1,0 +1,184 @@
+//! The contact service of a step: answers what particles meet, and books the impulses that pass. How a step responds is the step's
+//! own business.
+
+use super::bodies::BodyContactStep;
+use super::{Contact, Friction, PosedObstacle};
+use crate::math::{CHUNK, Real, Vec3};
+use crate::particles::Particles;
+use rayon::prelude::*;
+
+/// Times in an explicit step at which contacts are met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    BeforeMoving,
+    AfterMoving,
+    AfterKick,
+}
+
+/// In [`Contacts::touching`]: touches nothing, touches something, or (from here on) is held by obstacle number value − STUCK.
+pub(crate) const TOUCHES_NOTHING: u32 = 0;
+pub(crate) const TOUCHES: u32 = 1;
+pub(crate) const STUCK: u32 = 2;
+
+/// The obstacles and other bodies of a step, for the particles of one group.
+pub struct Contacts<'a> {
+    pub(crate) obstacles: &'a [PosedObstacle],
+    pub(crate) time_step: Real,
+    /// Which particles touch something, or stick to which obstacle; kept from step to step.
+    pub(crate) touching: &'a mut Vec<u32>,
+    /// Velocity change that contacts have given each particle before it moves; scratch of one explicit step. [m/s]
+    pub(crate) given: &'a mut Vec<Vec3>,
+    /// The last phase that was responded to; scratch of one explicit step.
+    pub(crate) phase: Option<Phase>,
+    /// Impulse on the bodies, by obstacle. [N s]
+    pub(crate) impulses: &'a mut [Vec3],
+    /// Pairs with other bodies.
+    pub(crate) bodies: BodyContactStep<'a>,
+}
+
+/// The other side of a contact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Other {
+    /// The obstacle of this number.
+    Obstacle(usize),
+    /// A particle of the stepped group, by its index.
+    Own(usize),
+    /// A particle of another group; it takes up what is booked for it at its next step.
+    Foreign,
+}
+
+/// One contact of one particle in a step. A particle with the velocity v ends the step at the distance
+/// gap + Δt (v − surface_velocity)·normal from the other side.
+#[derive(Clone, Copy, Debug)]
+pub struct ContactRow {
+    /// Index in the stepped group.
+    pub particle: usize,
+    /// What it meets.
+    pub other: Other,
+    /// Distance of the surfaces at the start of the step, along the normal; negative if they overlap. [m]
+    pub gap: Real,
+    /// Unit vector, away from the other side.
+    pub normal: Vec3,
+    /// Velocity of the other side. [m/s]
+    pub surface_velocity: Vec3,
+    /// Resistance to sliding. [`Friction::Stick`] holds in all directions.
+    pub friction: Friction,
+    /// 1/m of the other side, by axis: 0 for what does not give way. [1/kg]
+    pub other_mobility: Vec3,
+    /// Number of the pair of particles.
+    pair: usize,
+}
+
+impl Contacts<'_> {
+    /// Number of obstacles.
+    pub fn n_obstacles(&self) -> usize {
+        self.obstacles.len()
+    }
+
+    /// The contact of a point with an obstacle, if its surface is nearer than `reach`.
+    pub fn query(&self, obstacle: usize, point: Vec3, reach: Real) -> Option<Contact> {
+        self.obstacles[obstacle].query(point, reach, self.time_step)
+    }
+
+    /// True if a particle is held by a sticky obstacle.
+    pub fn is_stuck(&self, particle: usize) -> bool {
+        self.touching.get(particle).is_some_and(|mark| *mark >= STUCK)
+    }
+
+    /// Appends the contacts of particles that go straight from where they are to `ends`: what they would touch on the way, or come
+    /// nearer to than `reach` at the end. In a fixed order; obstacles first. [m]
+    pub fn rows(
+        &mut self,
+        particles: &mut Particles,
+        ends: &[Vec3],
+        reach: Real,
+        rows: &mut Vec<ContactRow>,
+    ) {
+        self.obstacle_rows(particles, ends, reach, rows);
+        let time_step = self.time_step;
+        let (pairs, outward, all) = self.bodies.parts(particles);
+        for (number, pair) in pairs.iter_mut().enumerate() {
+            pair.meet(&all, outward, false, time_step);
+            if pair.is_own && pair.is_met {
+                pair.exchange.pushed = 0.0;
+                let (own, other, sign) =
+                    if all.is_own(pair.a) { (pair.a, pair.b, 1.0) } else { (pair.b, pair.a, -1.0) };
+                rows.push(ContactRow {
+                    particle: all.index(own),
+                    other: if all.is_own(other) { Other::Own(all.index(other)) } else { Other::Foreign },
+                    gap: pair.gap,
+                    normal: pair.normal * sign,
+                    surface_velocity: all.velocity(other),
+                    friction: Friction::Coulomb(pair.friction),
+                    other_mobility: pair.mobility[usize::from(sign > 0.0)],
+                    pair: number,
+                });
+            }
+        }
+    }
+
+    fn obstacle_rows(&self, particles: &Particles, ends: &[Vec3], reach: Real, rows: &mut Vec<ContactRow>) {
+        let Particles { position, contact_radius, .. } = particles;
+        let of_one = |i: usize, rows: &mut Vec<ContactRow>| {
+            let mark = self.touching.get(i).copied().unwrap_or(TOUCHES_NOTHING);
+            let held_by = mark.checked_sub(STUCK).map(|k| k as usize);
+            for (k, obstacle) in self.obstacles.iter().enumerate() {
+                let contact = match held_by {
+                    Some(holder) if holder != k => None,
+                    Some(_) => Some(obstacle.holding(position[i], self.time_step)),
+                    None => obstacle.swept(position[i], ends[i], contact_radius[i], reach, self.time_step),
+                };
+                rows.extend(contact.map(|Contact { gap, normal, surface_velocity, friction }| ContactRow {
+                    particle: i,
+                    other: Other::Obstacle(k),
+                    gap,
+                    normal,
+                    surface_velocity,
+                    friction,
+                    other_mobility: Vec3::ZERO,
+                    pair: 0,
+                }));
+            }
+        };
+        if self.obstacles.is_empty() {
+            return;
+        }
+        let chunks = (0..position.len().div_ceil(CHUNK)).into_par_iter();
+        let found: Vec<Vec<ContactRow>> = chunks
+            .map(|chunk| {
+                let mut rows = Vec::new();
+                let all = chunk * CHUNK..((chunk + 1) * CHUNK).min(position.len());
+                all.for_each(|i| of_one(i, &mut rows));
+                rows
+            })
+            .collect();
+        rows.extend(found.into_iter().flatten());
+    }
+
+    /// Books the impulse [N s] that a contact has given to its particle. The other side gets the opposite: obstacles in the ledger,
+    /// particles of other groups at their next step; particles of the stepped group have it from their own method. What touches a
+    /// sticky obstacle stays with it.
+    pub fn book(&mut self, particles: &mut Particles, row: &ContactRow, impulse: Vec3) {
+        match row.other {
+            Other::Obstacle(k) => {
+                self.impulses[k] += impulse;
+                self.touching.resize(particles.len(), TOUCHES_NOTHING);
+                let mark = &mut self.touching[row.particle];
+                if row.friction == Friction::Stick && impulse != Vec3::ZERO {
+                    *mark = STUCK + k as u32;
+                } else if *mark < STUCK {
+                    *mark = TOUCHES;
+                }
+            }
+            Other::Own(_) | Other::Foreign => {
+                let (pairs, _, mut all) = self.bodies.parts(particles);
+                let pair = &mut pairs[row.pair];
+                pair.exchange.pushed += impulse.dot(row.normal);
+                if row.other == Other::Foreign {
+                    let which = usize::from(all.is_own(pair.a));
+                    pair.give_one(&mut all, which, -impulse);
+                }
+            }
+        }
+    }
+}

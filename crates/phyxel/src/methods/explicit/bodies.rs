@@ -1,0 +1,158 @@
+//! How explicit steps respond to other bodies: pairs of particles exchange impulses, Gauss-Seidel with a warm start.
+
+use super::Phase;
+use crate::contact::{AllGroups, BodyContactStep, Pair};
+use crate::math::{Real, Vec3};
+use crate::particles::Particles;
+
+/// Sweeps over the pairs, forwards and backwards in turn.
+const SWEEPS: usize = 4;
+/// Overlaps are left at this. [touching distances]
+const LEFT: Real = 0.01;
+/// How long it takes to part what overlaps more. [s]
+const PARTING_TIME: Real = 0.01;
+/// Share of it that a step takes away at the most.
+const MOST_PARTED: Real = 0.2;
+
+/// Changes velocities and, after moving, positions of the pairs that have a particle in the stepped group. `has_begun` says that this
+/// phase was responded to before.
+pub(super) fn respond(
+    bodies: &mut BodyContactStep<'_>,
+    particles: &mut Particles,
+    phase: Phase,
+    has_begun: bool,
+    time_step: Real,
+) {
+    let (pairs, outward, mut all) = bodies.parts(particles);
+    if phase == Phase::AfterMoving {
+        for pair in pairs.iter_mut() {
+            pair.meet(&all, outward, true, time_step);
+            part(pair, &mut all, time_step);
+        }
+        return;
+    }
+    if phase == Phase::BeforeMoving && !has_begun {
+        pairs.iter_mut().for_each(|pair| pair.meet(&all, outward, false, time_step));
+    }
+    if !has_begun {
+        pairs.iter_mut().for_each(|pair| guess(pair, &mut all, phase));
+    }
+    for sweep in 0..SWEEPS {
+        if sweep % 2 == 0 {
+            pairs.iter_mut().for_each(|pair| exchange(pair, &mut all, time_step));
+        } else {
+            pairs.iter_mut().rev().for_each(|pair| exchange(pair, &mut all, time_step));
+        }
+    }
+    pairs.iter_mut().for_each(|pair| keep(pair, phase));
+    // what holds a particle takes the impulse: it is led back and the impulse booked after this
+    pairs.iter_mut().for_each(|pair| hand_to_holders(pair, &mut all));
+}
+
+/// Begins with what the last step needed at this place. Of two groups that meet, each takes its half of this in its own step, together
+/// with its own kick: else what balances would tremble.
+fn guess(pair: &mut Pair, all: &mut AllGroups<'_, '_>, phase: Phase) {
+    if !pair.is_own {
+        return;
+    }
+    let at = phase_index(phase);
+    let (pushed, dragged) = if pair.is_met { pair.exchange.last[at] } else { (0.0, Vec3::ZERO) };
+    let dragged = dragged - pair.normal * dragged.dot(pair.normal);
+    (pair.exchange.pushed, pair.exchange.dragged, pair.exchange.handed) = (pushed, dragged, Vec3::ZERO);
+    let impulse = pair.normal * pushed + dragged;
+    match (all.is_own(pair.a), all.is_own(pair.b)) {
+        (true, true) => pair.give(all, impulse),
+        (true, false) => {
+            pair.exchange.owed[at] = impulse;
+            pair.give_one(all, 0, impulse);
+        }
+        _ => pair.pay(all, at),
+    }
+}
+
+/// Remembers what this step needed.
+fn keep(pair: &mut Pair, phase: Phase) {
+    if pair.is_own {
+        let exchange = &mut pair.exchange;
+        let kept = if pair.is_met { (exchange.pushed, exchange.dragged) } else { (0.0, Vec3::ZERO) };
+        exchange.last[phase_index(phase)] = kept;
+    }
+}
+
+/// Exchanges impulses that keep the two from coming nearer than touching within the step, with Coulomb's cone across.
+#[inline]
+fn exchange(pair: &mut Pair, all: &mut AllGroups<'_, '_>, time_step: Real) {
+    if !(pair.is_met && pair.is_own) {
+        return;
+    }
+    let n = pair.normal;
+    let [at_a, at_b] = pair.mobility;
+    let relative = all.velocity(pair.a) - all.velocity(pair.b);
+    let ease = n.dot((at_a + at_b) * n);
+    if ease <= 0.0 {
+        return;
+    }
+    // as near as touching at the end of the step, not nearer
+    let allowed = -pair.gap.max(0.0) / time_step;
+    let before = pair.exchange;
+    let pushed = (before.pushed + (allowed - relative.dot(n)) / ease).max(0.0);
+    if pushed == 0.0 && before.pushed == 0.0 {
+        return;
+    }
+    let mut impulse = n * (pushed - before.pushed);
+    let sliding = relative + (at_a + at_b) * impulse;
+    let sliding = sliding - n * sliding.dot(n);
+    let along = sliding.normalize_or_zero();
+    let ease = along.dot((at_a + at_b) * along).max(Real::MIN_POSITIVE);
+    let stopped = before.dragged - sliding / ease;
+    let dragged = stopped.clamp_length_max(pair.friction * pushed);
+    impulse += dragged - before.dragged;
+    (pair.exchange.pushed, pair.exchange.dragged) = (pushed, dragged);
+    pair.give(all, impulse);
+}
+
+/// Takes away some of an overlap: each by its mass, in the step of its own group.
+fn part(pair: &mut Pair, all: &mut AllGroups<'_, '_>, time_step: Real) {
+    if !(pair.is_met && pair.is_own) {
+        return;
+    }
+    let touch = all.radius(pair.a) + all.radius(pair.b);
+    let apart = all.position(pair.a, true, time_step) - all.position(pair.b, true, time_step);
+    pair.gap = apart.dot(pair.normal) + pair.beyond - touch;
+    let excess = -pair.gap - LEFT * touch;
+    let [at_a, at_b] = pair.mobility;
+    let ease = pair.normal.dot((at_a + at_b) * pair.normal);
+    if excess <= 0.0 || ease <= 0.0 {
+        return;
+    }
+    let parted = excess * pair.overlay * (time_step / PARTING_TIME).min(MOST_PARTED);
+    let push = pair.normal * (parted / ease);
+    for (k, shift) in [(pair.a, push * at_a), (pair.b, -push * at_b)] {
+        // what another group was computed from stays: it takes its own share
+        if all.is_own(k) {
+            let (particles, i) = all.own_mut(k);
+            particles.position[i] += shift;
+        }
+    }
+    pair.gap += parted;
+}
+
+/// Gives held particles of the stepped group the impulse that they did not follow.
+fn hand_to_holders(pair: &mut Pair, all: &mut AllGroups<'_, '_>) {
+    if !pair.is_own {
+        return;
+    }
+    let total = pair.normal * pair.exchange.pushed + pair.exchange.dragged;
+    let impulse = total - std::mem::replace(&mut pair.exchange.handed, total);
+    for (k, mobility, sign) in [(pair.a, pair.mobility[0], 1.0), (pair.b, pair.mobility[1], -1.0)] {
+        if all.is_own(k) && mobility.min_element() == 0.0 {
+            let (particles, i) = all.own_mut(k);
+            let kept_back = Vec3::splat(1.0 / particles.mass[i]) - mobility;
+            particles.velocity[i] += kept_back * impulse * sign;
+        }
+    }
+}
+
+fn phase_index(phase: Phase) -> usize {
+    usize::from(phase == Phase::AfterKick)
+}

@@ -1,0 +1,104 @@
+//! Building blocks of explicit steps: kicks, drifts, the response to contact and grips, viscosity; and the highest frequency, which
+//! limits such steps.
+
+mod bodies;
+mod frequency;
+mod obstacles;
+
+pub(super) use frequency::{MISSED, highest_frequency};
+
+use super::StepContext;
+use crate::contact::{Contacts, Phase};
+use crate::forces::Damping;
+use crate::linear::Solved;
+use crate::math::{Real, Vec3, sum_over};
+use crate::particles::Particles;
+use rayon::prelude::*;
+
+/// v ← v + Δt (f/m + g).
+pub fn kick(particles: &mut Particles, ctx: &mut StepContext<'_>, force: &[Vec3], duration: Real) {
+    let StepContext { timings, fields, .. } = ctx;
+    let decay = fields.decay(duration);
+    timings.stage("integrate", || {
+        let Particles { position, velocity, mass, .. } = particles;
+        velocity.par_iter_mut().with_min_len(512).enumerate().for_each(|(i, v)| {
+            // drag first: what holds a particle must not feel drag on a motion that it prevents
+            *v = *v * decay + (force[i] / mass[i] + fields.acceleration(position[i], *v)) * duration;
+        });
+    });
+}
+
+/// Gives particles that touch something or are held the velocity that contacts and grips allow. To be called last before particles
+/// move, after everything that changes velocities, else friction would creep; and as often: all calls of a step share one cone of
+/// friction.
+pub fn meet_before_moving(particles: &mut Particles, ctx: &mut StepContext<'_>) {
+    meet(particles, ctx, Phase::BeforeMoving);
+}
+
+/// As [`meet_before_moving`], after a kick at the end of the step.
+pub fn meet_after_kick(particles: &mut Particles, ctx: &mut StepContext<'_>) {
+    meet(particles, ctx, Phase::AfterKick);
+}
+
+fn meet(particles: &mut Particles, ctx: &mut StepContext<'_>, phase: Phase) {
+    let StepContext { timings, contacts, grips, .. } = ctx;
+    timings.stage("contact", || {
+        respond(contacts, particles, phase);
+        grips.lead_velocities(particles);
+    });
+}
+
+/// Bodies first: obstacles do not give way, so they have the last word. What is pressed between both needs a second round.
+fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, phase: Phase) {
+    let is_near = contacts.bodies.is_near();
+    let is_between = is_near && !contacts.obstacles.is_empty();
+    let rounds = if is_between && phase != Phase::AfterMoving { 2 } else { 1 };
+    for _ in 0..rounds {
+        if is_near {
+            let has_begun = contacts.phase.replace(phase) == Some(phase);
+            bodies::respond(&mut contacts.bodies, particles, phase, has_begun, contacts.time_step);
+        }
+        obstacles::respond(contacts, particles, phase);
+    }
+}
+
+/// x ← x + Δt v, then out of obstacles and to the grips.
+pub fn drift(particles: &mut Particles, ctx: &mut StepContext<'_>) {
+    let StepContext { timings, contacts, grips, time_step, .. } = ctx;
+    timings.stage("integrate", || {
+        let Particles { position, velocity, .. } = particles;
+        position
+            .par_iter_mut()
+            .zip(velocity.par_iter())
+            .with_min_len(512)
+            .for_each(|(x, v)| *x += *v * *time_step);
+    });
+    timings.stage("contact", || {
+        respond(contacts, particles, Phase::AfterMoving);
+        grips.place(particles);
+    });
+}
+
+/// Implicit viscosity over a duration; held particles move with their grips, which take the viscous impulse.
+pub fn damp(
+    damping: &mut impl Damping,
+    velocity: &mut [Vec3],
+    mass: &[Real],
+    ctx: &mut StepContext<'_>,
+    duration: Real,
+) -> Solved {
+    let StepContext { timings, grips, .. } = ctx;
+    timings.stage("viscosity", || {
+        let momentum = |velocity: &[Vec3]| sum_over::<Vec3, _>(mass.len(), |i| velocity[i] * mass[i]);
+        let before = grips.hold_anything().then(|| momentum(velocity));
+        let free =
+            |inverse_mass: &mut [Vec3]| grips.visit_held(|i, held| inverse_mass[i] *= Vec3::ONE - held);
+        let solved = damping.solve(mass, free, duration, velocity);
+        if let Some(before) = before {
+            let gained = momentum(velocity) - before;
+            let force = damping.forces(velocity);
+            grips.book(gained, |i| force[i] * -duration);
+        }
+        solved
+    })
+}

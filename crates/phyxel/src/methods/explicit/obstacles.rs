@@ -1,0 +1,112 @@
+//! How explicit steps respond to obstacles: particles are pushed out, lose the velocity into the surface, and are braked by friction.
+
+use super::Phase;
+use crate::contact::{Contact, Contacts, Friction, PosedObstacle, STUCK, TOUCHES, TOUCHES_NOTHING};
+use crate::math::{CHUNK, Real, Vec3};
+use crate::particles::Particles;
+use rayon::prelude::*;
+
+/// A particle this near (in radii) to the surface is touching it.
+const TOUCHING: Real = 1e-4;
+
+/// Changes velocities and, after moving, positions of the particles that touch.
+pub(super) fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, phase: Phase) {
+    let (obstacles, time_step) = (contacts.obstacles, contacts.time_step);
+    if obstacles.is_empty() {
+        return;
+    }
+    contacts.touching.resize(particles.len(), TOUCHES_NOTHING);
+    contacts.given.resize(particles.len(), Vec3::ZERO);
+    let Particles { position, velocity, mass, contact_radius, .. } = particles;
+    let rows = position.par_chunks_mut(CHUNK).zip(velocity.par_chunks_mut(CHUNK));
+    let rows = rows.zip(mass.par_chunks(CHUNK)).zip(contact_radius.par_chunks(CHUNK));
+    let rows = rows.zip(contacts.touching.par_chunks_mut(CHUNK)).zip(contacts.given.par_chunks_mut(CHUNK));
+    // one partial sum per chunk, added in order: the same bits for any number of threads
+    let partial: Vec<Vec<Vec3>> = rows
+        .map(|(((((position, velocity), mass), radius), touching), given)| {
+            let mut impulses = vec![Vec3::ZERO; obstacles.len()];
+            for i in 0..position.len() {
+                // only marked particles have been given anything
+                let marked = touching[i] != TOUCHES_NOTHING;
+                if phase != Phase::AfterMoving && !marked {
+                    continue;
+                }
+                // what was given before in this step, and booked then, is decided anew together with what came since
+                let earlier = if phase == Phase::BeforeMoving { given[i] } else { Vec3::ZERO };
+                let without = velocity[i] - earlier;
+                let mut now = without;
+                let mut last = None;
+                let point =
+                    TouchingPoint { position: &mut position[i], radius: radius[i], mark: touching[i] };
+                touching[i] = respond_one(obstacles, phase, time_step, point, |touch, obstacle| {
+                    let change = match touch {
+                        Touch::Slides(contact) => contact.velocity_change(now),
+                        Touch::Stuck(carried) => carried - now,
+                    };
+                    now += change;
+                    impulses[obstacle] += change * mass[i];
+                    last = Some(obstacle);
+                });
+                if let Some(obstacle) = last {
+                    impulses[obstacle] -= earlier * mass[i];
+                    velocity[i] = now;
+                }
+                if phase == Phase::BeforeMoving && last.is_some() {
+                    given[i] = now - without;
+                } else if marked {
+                    given[i] = Vec3::ZERO;
+                }
+            }
+            impulses
+        })
+        .collect();
+    for chunk in partial {
+        contacts.impulses.iter_mut().zip(chunk).for_each(|(sum, part)| *sum += part);
+    }
+}
+
+/// What a particle meets.
+enum Touch {
+    Slides(Contact),
+    /// Held, with this velocity. [m/s]
+    Stuck(Vec3),
+}
+
+/// A particle that may touch.
+struct TouchingPoint<'a> {
+    position: &'a mut Vec3,
+    radius: Real,
+    mark: u32,
+}
+
+/// One particle against all obstacles; returns its new mark. `meet` gets what it touches and the obstacle's number.
+#[inline]
+fn respond_one(
+    obstacles: &[PosedObstacle],
+    phase: Phase,
+    time_step: Real,
+    point: TouchingPoint<'_>,
+    mut meet: impl FnMut(Touch, usize),
+) -> u32 {
+    let TouchingPoint { position, radius, mark } = point;
+    let has_moved = phase != Phase::BeforeMoving;
+    if mark >= STUCK {
+        let k = (mark - STUCK) as usize;
+        meet(Touch::Stuck(obstacles[k].carried_velocity(*position, has_moved, time_step)), k);
+        return mark;
+    }
+    let mut mark = TOUCHES_NOTHING;
+    for (k, obstacle) in obstacles.iter().enumerate() {
+        let Some(contact) = obstacle.query(*position, radius * (1.0 + TOUCHING), time_step) else { continue };
+        if phase == Phase::AfterMoving && contact.gap < radius {
+            *position += contact.normal * (radius - contact.gap);
+        }
+        if contact.friction == Friction::Stick {
+            meet(Touch::Stuck(obstacle.carried_velocity(*position, has_moved, time_step)), k);
+            return k as u32 + STUCK;
+        }
+        mark = TOUCHES;
+        meet(Touch::Slides(contact), k);
+    }
+    mark
+}
