@@ -3,8 +3,8 @@
 
 use phyxel::math::{Real, Vec3, sum_over};
 use phyxel::methods::{
-    Change, Energies, Matter, Method, MethodError, MethodFactory, StepContext, StepError, StepReport,
-    TimeStepLimit, explicit,
+    Change, Connectivity, Energies, Matter, Method, MethodError, MethodFactory, StepContext, StepError,
+    StepReport, TimeStepLimit, explicit,
 };
 use phyxel::neighbors::{Bonds, Points, nearest};
 use phyxel::particles::{Particles, StateVisitor};
@@ -67,6 +67,16 @@ impl Method for SpringMethod {
     fn changed(&mut self, _particles: &Particles, _change: Change) {}
 
     fn visit_state(&mut self, _visitor: &mut dyn StateVisitor) {}
+
+    fn connectivity(&self, _body: u32) -> Connectivity {
+        Connectivity::Bonds
+    }
+
+    fn visit_bonds(&self, _particles: &Particles, i: usize, visit: &mut dyn FnMut(usize, Vec3)) {
+        let range = self.bonds.neighbors().range(i);
+        let row = self.bonds.neighbors().row(i).iter().zip(&self.bonds.vectors()[range]);
+        row.for_each(|(&j, &rest)| visit(j as usize, rest));
+    }
 
     fn energies(&self, _particles: &Particles) -> Energies {
         Energies::default()

@@ -33,6 +33,11 @@ impl Aabb {
         Self { min: self.min - Vec3::splat(margin), max: self.max + Vec3::splat(margin) }
     }
 
+    /// True if the two have a point in common.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.min.cmple(other.max).all() && other.min.cmple(self.max).all()
+    }
+
     /// Middle of the box.
     pub fn center(&self) -> Vec3 {
         0.5 * (self.min + self.max)

@@ -33,6 +33,12 @@ pub trait Method: Send + Sync {
     /// Largest stable step in the present state, and why.
     fn max_time_step(&self, particles: &Particles) -> TimeStepLimit;
 
+    /// True if the method's steps meet obstacles wherever particles pass on their way ([`Contacts::rows`](crate::contact::Contacts::rows)):
+    /// then their speed does not limit steps.
+    fn is_contact_swept(&self) -> bool {
+        false
+    }
+
     /// Advances the group by `ctx.time_step`.
     ///
     /// # Errors
@@ -74,9 +80,12 @@ pub trait Method: Send + Sync {
     /// Σ V_i det F_i [m³]
     fn current_volume(&self, particles: &Particles) -> Real;
 
-    /// Calls back with every particle that particle i is joined to by forces, and the bond to it as it would be without stress:
-    /// they tell contact where surfaces are, and what is not joined may touch. Particles without bonds meet others as balls.
-    fn visit_bonds(&self, _particles: &Particles, _i: usize, _visit: &mut dyn FnMut(usize, Vec3)) {}
+    /// How the particles of a body hang together now: contact meets bodies by it.
+    fn connectivity(&self, body: u32) -> Connectivity;
+
+    /// Calls back with every particle that particle i is joined to by forces, and the bond to it as it would be without stress: they tell
+    /// contact where surfaces are, and carried points whom to follow. Parts of a body that no bonds join may touch.
+    fn visit_bonds(&self, particles: &Particles, i: usize, visit: &mut dyn FnMut(usize, Vec3));
 
     /// Number of pieces that the bonds which transmit force make of the particles; one without such bonds is a piece. `None` if
     /// the method does not know. See [`count_pieces`].
@@ -118,6 +127,16 @@ pub fn count_pieces<R: IntoIterator<Item = u32>>(n: usize, joined: impl Fn(usize
         components.join_all(i as u32, joined(i));
     }
     components.n_sets()
+}
+
+/// How the particles of a body hang together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Connectivity {
+    /// By the bonds that [`Method::visit_bonds`] shows: a body with a surface, which also meets itself where no bonds join it.
+    Bonds,
+    /// By forces without bonds, as in a fluid: its particles meet other bodies as balls of their contact radius, and do not meet each
+    /// other.
+    Balls,
 }
 
 /// Makes a method for a group. Implemented by each method's `Params`, and by callers who bring their own.

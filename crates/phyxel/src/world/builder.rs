@@ -3,7 +3,7 @@
 mod doubts;
 
 use super::events::{Schedule, p_wave_modulus};
-use super::{ActionError, Event, Group, Interval, Limit, World, sorting};
+use super::{ActionError, Event, Group, Interval, World, sorting};
 use crate::contact::{
     BodyContacts, BodyTraits, Grip, GripMove, Holds, Obstacle, Pose, PosedObstacle, Surface,
 };
@@ -332,7 +332,7 @@ impl WorldBuilder {
             time: times[event],
             source,
         })?;
-        let Limit { value, reason, .. } = world.limit(None);
+        let (value, reason) = world.time_step_limit();
         world.interval = Interval { time_step: value, reason, ..Interval::default() };
         Ok(world)
     }

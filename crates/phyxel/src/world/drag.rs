@@ -64,7 +64,7 @@ pub(super) fn visit_pull(pull: &mut Vec<Pull>, visitor: &mut dyn StateVisitor) {
 /// The particles that the hand holds in a step, and how it pulls them.
 #[derive(Clone, Debug)]
 pub(super) struct Hand {
-    group: usize,
+    pub(super) group: usize,
     /// Particle and weight.
     held: Vec<(usize, Real)>,
     /// m [kg]

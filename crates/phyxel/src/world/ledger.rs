@@ -68,7 +68,7 @@ impl World {
         let gravity = |p: &crate::particles::Particles| {
             -sum_over::<Real, _>(p.len(), |i| p.mass[i] * self.gravity.dot(p.position[i]))
         };
-        let (n_contacts, deepest_overlap) = self.body_contacts.summary();
+        let (n_contacts, deepest_overlap) = interval.body_contacts;
         let mut counters = vec![
             ("solver_iterations", interval.iterations as Real),
             ("unconverged_solves", interval.n_unconverged as Real),

@@ -4,8 +4,10 @@ mod builder;
 mod drag;
 mod events;
 mod ledger;
+mod pace;
 mod sampling_quality;
 mod sorting;
+mod stepping;
 
 pub use builder::{Body, BuildError, WorldBuilder};
 pub use events::{Action, ActionError, Event, Hold};
@@ -14,15 +16,12 @@ pub use sampling_quality::SamplingQuality;
 
 use self::drag::{Hand, Pull, visit_pull};
 use self::events::Schedule;
-use crate::contact::Obstacle;
-use crate::contact::{
-    BodyContactStep, BodyContacts, Contacts, Grip, GripMove, Grips, GroupView, Holds, PosedObstacle,
-};
-use crate::forces::{Fields, ForceField};
+use crate::contact::{BodyContacts, Grip, GripMove, Holds, Obstacle, PosedObstacle};
+use crate::forces::ForceField;
 use crate::frame::{Frame, FrameColumn};
 use crate::material::Material;
 use crate::math::{Real, Vec3, max_over};
-use crate::methods::{Change, ColumnInfo, Method, StepContext, StepError, StepReport, Timings};
+use crate::methods::{Change, ColumnInfo, Method, StepError, Timings};
 use crate::particles::{Carry, Digest, LAYOUT, PARTICLES, Particles, StateData, StateItem, StateVisitor};
 use crate::surface::CarriedPoints;
 
@@ -88,6 +87,8 @@ struct Interval {
     grip_impulses: Vec<Vec3>,
     obstacle_impulses: Vec<Vec3>,
     drag_impulse: Vec3,
+    /// Pairs of particles that press on each other at the end, and the deepest overlap. [m]
+    body_contacts: (usize, Real),
 }
 
 /// A run that cannot go on.
@@ -108,30 +109,6 @@ pub struct WorldError {
 
 const REMEDY: &str = "Lower `time_step` or the method's `safety`, add `viscosity`, raise `youngs_modulus`, or check \
                       that bodies, grips and obstacles do not start inside each other";
-/// Steps this much shorter than at rest mean that the matter is torn to pieces.
-const COLLAPSE: Real = 1e-3;
-/// More steps than this in one call are refused: nobody would wait for them.
-const MAX_STEPS: Real = 1e7;
-/// A particle moves at most this many radii in a step while there are obstacles or other bodies to meet.
-const RADII_PER_STEP: Real = 1.0;
-
-/// The length of a step, and why.
-#[derive(Clone, Copy, Debug)]
-struct Limit {
-    value: Real,
-    reason: &'static str,
-    /// Group and particle whose own limit has collapsed.
-    torn: Option<(usize, usize)>,
-}
-
-impl Limit {
-    fn take(&mut self, value: Real, reason: &'static str) {
-        if value < self.value {
-            (self.value, self.reason) = (value, reason);
-        }
-    }
-}
-
 impl World {
     /// Starts the description of a world.
     pub fn builder() -> WorldBuilder {
@@ -194,7 +171,8 @@ impl World {
 
     /// The next step's length if it were not cut to fit an interval, and the reason. [s]
     pub fn time_step_limit(&self) -> (Real, &'static str) {
-        let limit = self.limit(self.hand().as_ref());
+        let all: Vec<usize> = (0..self.groups.len()).collect();
+        let limit = self.limit(&all, self.hand().as_ref());
         (limit.value, limit.reason)
     }
 
@@ -225,176 +203,6 @@ impl World {
             self.advance_undisturbed(self.schedule.pause(end))?;
         }
         Ok(())
-    }
-
-    /// Advances to a time before which nothing happens.
-    fn advance_undisturbed(&mut self, end: Real) -> Result<(), WorldError> {
-        let mut time_step = Real::INFINITY;
-        let mut n_left = 0usize;
-        while self.time < end {
-            self.follow_pull();
-            let hand = self.hand();
-            let limit = self.limit(hand.as_ref());
-            if let Some((group, particle)) = limit.torn {
-                let reason = "the matter is stretched so far that stable steps become uselessly short".into();
-                return Err(self.error(group, StepError::Unstable { reason, particle }));
-            }
-            if n_left == 0 || time_step > limit.value * (1.0 + 1e-9) {
-                let remaining = end - self.time;
-                let n_needed = (remaining / limit.value - 1e-9).ceil().max(1.0);
-                if !(n_needed <= MAX_STEPS) {
-                    let reason = format!(
-                        "{n_needed:.1e} steps would be needed to {end:.4} s (limit: {})",
-                        limit.reason
-                    );
-                    return Err(self.error(0, StepError::Unstable { reason, particle: 0 }));
-                }
-                n_left = n_needed as usize;
-                time_step = remaining / n_left as Real;
-                self.interval.time_step = time_step;
-                self.interval.reason = if n_left == 1 { "frame" } else { limit.reason };
-            }
-            if let Some(hand) = &hand {
-                self.pull_by_hand(hand, time_step);
-            }
-            self.step(time_step)?;
-            n_left -= 1;
-            self.interval.n_steps += 1;
-            // the last step ends exactly there
-            self.time = if n_left == 0 { end } else { self.time + time_step };
-        }
-        Ok(())
-    }
-
-    fn limit(&self, hand: Option<&Hand>) -> Limit {
-        let mut limit =
-            Limit { value: self.largest_step.unwrap_or(Real::INFINITY), reason: "asked", torn: None };
-        let speeds =
-            self.obstacles.iter().filter(|o| !o.motion.is_still()).map(|o| o.surface_speed(self.time));
-        let surface_speed = speeds.fold(0.0, Real::max);
-        let meets_others = self.body_contacts.is_on() && self.body_names.len() > 1;
-        for (g, group) in self.groups.iter().enumerate() {
-            let own = group.method.max_time_step(&group.particles);
-            if !(own.value >= COLLAPSE * group.rest_limit) {
-                limit.torn = limit.torn.or(Some((g, own.particle.unwrap_or(0))));
-            }
-            // a step that was asked for may use the whole stable range
-            limit.take(if self.largest_step.is_some() { own.stable } else { own.value }, own.reason);
-            if !self.obstacles.is_empty() || meets_others {
-                let p = &group.particles;
-                let rate = |i: usize| (p.velocity[i].length() + surface_speed) / p.radius[i];
-                let fastest = max_over(p.len(), rate);
-                // what is not finite is found after the step, and named
-                if let Some((rate, _)) = fastest.filter(|f| f.0 > 0.0 && f.0.is_finite()) {
-                    limit.take(RADII_PER_STEP / rate, "speed");
-                }
-            }
-        }
-        let fields = Fields { gravity: self.gravity, fields: &self.fields, time: self.time };
-        limit.take(fields.largest_step(), "force field");
-        limit.take(hand.map_or(Real::INFINITY, |hand| hand.largest_step), "drag");
-        limit
-    }
-
-    fn step(&mut self, time_step: Real) -> Result<(), WorldError> {
-        self.pose(time_step);
-        self.prepare_body_contacts(time_step);
-        let time = self.time;
-        for g in 0..self.groups.len() {
-            let Self { groups, posed, moves, fields, gravity, timings, interval, next_id, .. } = self;
-            let mut own = None;
-            let mut others = Vec::with_capacity(groups.len());
-            for (k, group) in groups.iter_mut().enumerate() {
-                if k == g {
-                    own = Some(group);
-                    others.push(None);
-                } else {
-                    others.push(Some(&mut group.particles));
-                }
-            }
-            let Some(Group { particles, method, holds, touching, given, carried, .. }) = own else {
-                continue;
-            };
-            let bodies = BodyContactStep::new(&mut self.body_contacts, g, others);
-            method.take_impulses(particles);
-            let mut ctx = StepContext {
-                time,
-                time_step,
-                fields: Fields { gravity: *gravity, fields, time },
-                contacts: Contacts {
-                    obstacles: posed,
-                    time_step,
-                    touching,
-                    given,
-                    phase: None,
-                    impulses: &mut interval.obstacle_impulses,
-                    bodies,
-                },
-                grips: Grips { moves, holds, time_step, impulses: &mut interval.grip_impulses },
-                carried,
-                next_id,
-                timings,
-            };
-            let stepped = method.step(particles, &mut ctx).and_then(|report| {
-                let found = timings.stage("guard", || first_non_finite(particles));
-                found.map_or(Ok(report), |(column, particle)| Err(StepError::NonFinite { column, particle }))
-            });
-            if stepped.is_ok() && !carried.is_empty() {
-                let bonds =
-                    |i: usize, visit: &mut dyn FnMut(usize, Vec3)| method.visit_bonds(particles, i, visit);
-                timings.stage("surface points", || carried.follow(particles, &bonds, time_step));
-            }
-            match stepped {
-                Ok(StepReport { iterations, n_unconverged, n_yielded }) => {
-                    self.interval.iterations += iterations;
-                    self.interval.n_unconverged += n_unconverged;
-                    self.interval.n_yielded = self.interval.n_yielded.max(n_yielded);
-                }
-                Err(error) => return Err(self.error(g, error)),
-            }
-        }
-        // groups that were stepped first may have got something from later ones
-        self.groups.iter_mut().for_each(|g| g.method.take_impulses(&mut g.particles));
-        Ok(())
-    }
-
-    /// Who may touch whom in the step.
-    fn prepare_body_contacts(&mut self, time_step: Real) {
-        let Self { groups, body_contacts, moves, timings, .. } = self;
-        let grip_axes: Vec<Vec3> =
-            moves.iter().map(|grip| if grip.active { grip.axes } else { Vec3::ZERO }).collect();
-        let bonds: Vec<_> = groups
-            .iter()
-            .map(|g| {
-                |i: usize, visit: &mut dyn FnMut(usize, Vec3)| g.method.visit_bonds(&g.particles, i, visit)
-            })
-            .collect();
-        let views: Vec<GroupView<'_>> = groups
-            .iter()
-            .zip(&bonds)
-            .map(|(group, visit_bonds)| GroupView {
-                particles: &group.particles,
-                holds: &group.holds,
-                grip_axes: &grip_axes,
-                touching: &group.touching,
-                visit_bonds,
-            })
-            .collect();
-        timings.stage("contact", || body_contacts.prepare(&views, time_step));
-    }
-
-    /// Where obstacles and grips are at the beginning and the end of the step.
-    fn pose(&mut self, time_step: Real) {
-        let (start, end) = (self.time, self.time + time_step);
-        for (obstacle, posed) in self.obstacles.iter().zip(&mut self.posed).filter(|o| o.1.moving) {
-            let center = obstacle.center();
-            (posed.start, posed.end) =
-                (obstacle.motion.pose(start, center), obstacle.motion.pose(end, center));
-        }
-        for ((grip, step), &center) in self.grips.iter().zip(&mut self.moves).zip(&self.grip_centers) {
-            (step.start, step.end) = (grip.motion.pose(start, center), grip.motion.pose(end, center));
-            step.active = grip.release.is_none_or(|release| start < release - 1e-9 * time_step);
-        }
     }
 
     fn error(&self, group: usize, source: StepError) -> WorldError {

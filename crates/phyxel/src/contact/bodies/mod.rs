@@ -41,6 +41,8 @@ pub(crate) struct GroupView<'a> {
     /// As [`super::Contacts::touching`].
     pub(crate) touching: &'a [u32],
     pub(crate) visit_bonds: VisitBonds<'a>,
+    /// By body: true if its particles meet other bodies as balls and do not meet each other.
+    pub(crate) are_balls: &'a [bool],
 }
 
 impl GroupView<'_> {
@@ -77,6 +79,8 @@ pub(crate) struct BodyContacts {
     is_on: bool,
     bodies: Vec<BodyTraits>,
     is_current: bool,
+    /// The groups that are stepped together: only they meet.
+    stepped: Vec<usize>,
     /// By group: a row for each surface particle, with itself and those that it is bonded to; empty rows elsewhere.
     surface_rows: Vec<Neighbors>,
     /// By group, then index.
@@ -111,6 +115,7 @@ impl BodyContacts {
             is_on,
             bodies,
             is_current: false,
+            stepped: Vec::new(),
             surface_rows: Vec::new(),
             members: Vec::new(),
             listed_at: Vec::new(),
@@ -141,10 +146,14 @@ impl BodyContacts {
         (n, self.pairs.iter().map(Pair::overlap).fold(0.0, Real::max))
     }
 
-    /// Before a step, with all groups at the same time: who may touch whom in it.
-    pub(crate) fn prepare(&mut self, groups: &[GroupView<'_>], time_step: Real) {
+    /// Before a step, with the stepped groups at the same time: finds who may touch whom in it.
+    pub(crate) fn prepare(&mut self, groups: &[GroupView<'_>], stepped: &[usize], time_step: Real) {
         if !self.is_on {
             return;
+        }
+        if self.stepped != stepped {
+            self.stepped = stepped.to_vec();
+            self.is_current = false;
         }
         let expected = |m: &Member| {
             let p = groups[m.group as usize].particles;
@@ -176,11 +185,16 @@ impl BodyContacts {
 
     fn find_surfaces(&mut self, groups: &[GroupView<'_>]) {
         self.wander = 0.0;
-        self.surface_rows =
-            groups.iter().map(|group| surface_rows(group.particles.len(), group.visit_bonds)).collect();
-        let spacings = || groups.iter().flat_map(|g| &g.particles.radius).map(|r| 2.0 * r);
+        let rows = |(g, group): (usize, &GroupView<'_>)| {
+            let n = if self.stepped.contains(&g) { group.particles.len() } else { 0 };
+            let is_ball = |i: usize| group.are_balls[group.particles.body[i] as usize];
+            surface_rows(n, group.visit_bonds, is_ball)
+        };
+        self.surface_rows = groups.iter().enumerate().map(rows).collect();
+        let stepped = || self.stepped.iter().map(|&g| groups[g].particles);
+        let spacings = || stepped().flat_map(|p| &p.radius).map(|r| 2.0 * r);
+        let zones = self.meeting_zones(stepped(), spacings().fold(0.0, Real::max));
         self.slack.smallest_spacing = spacings().fold(Real::INFINITY, Real::min);
-        let zones = self.meeting_zones(groups, spacings().fold(0.0, Real::max));
         self.members.clear();
         for (group, rows) in self.surface_rows.iter().enumerate() {
             let Particles { position, body, .. } = groups[group].particles;
@@ -203,9 +217,13 @@ impl BodyContacts {
     }
 
     /// By body, where others may reach it before surfaces are found anew.
-    fn meeting_zones(&self, groups: &[GroupView<'_>], largest_spacing: Real) -> Vec<Vec<Aabb>> {
+    fn meeting_zones<'a>(
+        &self,
+        stepped: impl Iterator<Item = &'a Particles>,
+        largest_spacing: Real,
+    ) -> Vec<Vec<Aabb>> {
         let mut boxes = vec![Aabb::EMPTY; self.bodies.len()];
-        for Particles { position, body, .. } in groups.iter().map(|g| g.particles) {
+        for Particles { position, body, .. } in stepped {
             for (&x, &body) in position.iter().zip(body) {
                 let of = &mut boxes[body as usize];
                 *of = of.union(&Aabb { min: x, max: x });
@@ -248,8 +266,9 @@ impl BodyContacts {
                     are_surfaces && may_face(out, outward[k].normal, x - listed_at[k])
                 };
                 let group = &groups[members[a].group as usize];
+                let are_balls = || [a, k].iter().any(|&k| group.are_balls[members[k].body as usize]);
                 let are_bonded = || group.are_bonded(members[a].index as usize, members[k].index as usize);
-                if own != matter(k) || (look_at_each_other() && !are_bonded()) {
+                if own != matter(k) || (!are_balls() && look_at_each_other() && !are_bonded()) {
                     row.push(b);
                 }
             });

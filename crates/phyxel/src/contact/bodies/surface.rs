@@ -10,11 +10,15 @@ const ONE_SIDED: Real = 0.2;
 /// Up to the first it is a face, from the second on it is an edge.
 const FACE_TO_EDGE: (Real, Real) = (0.34, 0.42);
 
-/// For each particle at the surface a row with itself and those that it is bonded to; empty rows for others. The bonds are those
+/// For each particle at the surface a row with itself and those that it is bonded to; empty rows for others, and for balls. The bonds are those
 /// without stress: strong strain inside matter must not look like a surface.
-pub(super) fn surface_rows(n: usize, visit_bonds: VisitBonds<'_>) -> Neighbors {
+pub(super) fn surface_rows(
+    n: usize,
+    visit_bonds: VisitBonds<'_>,
+    is_ball: impl Fn(usize) -> bool + Sync,
+) -> Neighbors {
     Neighbors::from_rows(n, |i, row| {
-        if bonds_lean(visit_bonds, i).1 < ONE_SIDED {
+        if is_ball(i) || bonds_lean(visit_bonds, i).1 < ONE_SIDED {
             return;
         }
         row.push(i as u32);

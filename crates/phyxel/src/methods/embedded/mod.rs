@@ -31,8 +31,8 @@ pub use params::{
 use super::stiffness::Stiffness;
 use super::thin_bodies::doubt_of_thin_parts;
 use super::{
-    Change, ColumnInfo, Energies, Method, MethodError, StepContext, StepError, StepReport, TimeStepLimit,
-    count_pieces, explicit,
+    Change, ColumnInfo, Connectivity, Energies, Method, MethodError, StepContext, StepError, StepReport,
+    TimeStepLimit, count_pieces, explicit,
 };
 use crate::forces::{SphViscosity, StrainRateDamping, Viscosity, ViscousBonds};
 use crate::linear::Solved;
@@ -328,6 +328,10 @@ impl Method for Embedded {
 
     fn current_volume(&self, particles: &Particles) -> Real {
         sum_over(particles.len(), |i| particles.volume[i] * self.gradients[i].determinant())
+    }
+
+    fn connectivity(&self, _body: u32) -> Connectivity {
+        Connectivity::Bonds
     }
 
     fn visit_bonds(&self, _particles: &Particles, i: usize, visit: &mut dyn FnMut(usize, Vec3)) {

@@ -26,8 +26,8 @@ use super::stiffness::Stiffness;
 use super::strays::strays;
 use super::thin_bodies::doubt_of_thin_parts;
 use super::{
-    Change, ColumnInfo, Energies, LEAST_VOLUME_RATIO, Method, MethodError, StepContext, StepError,
-    StepReport, TimeStepLimit, count_pieces, explicit,
+    Change, ColumnInfo, Connectivity, Energies, LEAST_VOLUME_RATIO, Method, MethodError, StepContext,
+    StepError, StepReport, TimeStepLimit, count_pieces, explicit,
 };
 use crate::forces::{SphPressure, SphViscosity, StrainRateDamping, Viscosity, ViscousBonds};
 use crate::linear::Solved;
@@ -273,6 +273,10 @@ impl Method for Incremental {
     }
 
     /// Parts that meet weld: they are neighbours before they touch.
+    fn connectivity(&self, _body: u32) -> Connectivity {
+        Connectivity::Bonds
+    }
+
     fn visit_bonds(&self, particles: &Particles, i: usize, visit: &mut dyn FnMut(usize, Vec3)) {
         let (x, elastic) = (&particles.position, self.gradient[i].inverse());
         let row = self.neighbors.row(i).iter().map(|&j| j as usize);

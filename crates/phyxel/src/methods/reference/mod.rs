@@ -20,8 +20,8 @@ pub use params::{Params, Support, VolumeRule};
 
 use super::stiffness::Stiffness;
 use super::{
-    Change, ColumnInfo, ElasticEnergy, Energies, LEAST_VOLUME_RATIO, Method, MethodError, StepContext,
-    StepError, StepReport, TimeStepLimit, count_pieces, explicit,
+    Change, ColumnInfo, Connectivity, ElasticEnergy, Energies, LEAST_VOLUME_RATIO, Method, MethodError,
+    StepContext, StepError, StepReport, TimeStepLimit, count_pieces, explicit,
 };
 use crate::forces::{StrainRateDamping, Viscosity, ViscousBonds};
 use crate::linear::Solved;
@@ -167,6 +167,10 @@ impl Method for Reference {
 
     fn current_volume(&self, particles: &Particles) -> Real {
         sum_over(particles.len(), |i| particles.volume[i] * self.gradients[i].determinant())
+    }
+
+    fn connectivity(&self, _body: u32) -> Connectivity {
+        Connectivity::Bonds
     }
 
     fn visit_bonds(&self, _particles: &Particles, i: usize, visit: &mut dyn FnMut(usize, Vec3)) {

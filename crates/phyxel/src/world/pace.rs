@@ -1,0 +1,169 @@
+//! How fast groups go through time: limits of the step, and which groups must go together.
+
+use super::{Group, Hand, World};
+use crate::contact::Obstacle;
+use crate::forces::Fields;
+use crate::geometry::{Aabb, Shape};
+use crate::math::{Real, Vec3, max_over};
+use crate::neighbors::Components;
+use crate::particles::Particles;
+
+/// Steps this much shorter than at rest mean that the matter is torn to pieces.
+const COLLAPSE: Real = 1e-3;
+/// A particle moves at most this many radii in a step while it can reach an obstacle or another body.
+const RADII_PER_STEP: Real = 1.0;
+/// Groups may meet in an interval if they come this much nearer than their speeds tell: elastic bodies may gain speed.
+const MARGIN: Real = 2.0;
+/// Moments of an interval at which grips are looked at.
+const LOOKS: usize = 4;
+
+/// The length of a step, and why.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limit {
+    pub(super) value: Real,
+    pub(super) reason: &'static str,
+    /// Group and particle whose own limit has collapsed.
+    pub(super) torn: Option<(usize, usize)>,
+}
+
+impl Limit {
+    fn take(&mut self, value: Real, reason: &'static str) {
+        if value < self.value {
+            (self.value, self.reason) = (value, reason);
+        }
+    }
+}
+
+impl World {
+    /// The longest step that groups can take together.
+    pub(super) fn limit(&self, groups: &[usize], hand: Option<&Hand>) -> Limit {
+        let mut limit =
+            Limit { value: self.largest_step.unwrap_or(Real::INFINITY), reason: "asked", torn: None };
+        for &g in groups {
+            let group = &self.groups[g];
+            let own = group.method.max_time_step(&group.particles);
+            if !(own.value >= COLLAPSE * group.rest_limit) {
+                limit.torn = limit.torn.or(Some((g, own.particle.unwrap_or(0))));
+            }
+            // a step that was asked for may use the whole stable range
+            limit.take(if self.largest_step.is_some() { own.stable } else { own.value }, own.reason);
+        }
+        let fields = Fields { gravity: self.gravity, fields: &self.fields, time: self.time };
+        limit.take(fields.largest_step(), "force field");
+        limit.take(hand.map_or(Real::INFINITY, |hand| hand.largest_step), "drag");
+        self.limit_by_speed(groups, &mut limit);
+        limit
+    }
+
+    /// Limits the motion of a step where a particle can reach something within it: all bodies, and obstacles unless the method's
+    /// contact is swept.
+    fn limit_by_speed(&self, groups: &[usize], limit: &mut Limit) {
+        let speeds =
+            self.obstacles.iter().filter(|o| !o.motion.is_still()).map(|o| o.surface_speed(self.time));
+        let surface_speed = speeds.fold(0.0, Real::max);
+        let meets_others = self.body_contacts.is_on() && self.body_names.len() > 1;
+        for &g in groups {
+            let Group { particles: p, method, .. } = &self.groups[g];
+            let meets_obstacles = !self.obstacles.is_empty() && !method.is_contact_swept();
+            if !(meets_obstacles || meets_others) {
+                continue;
+            }
+            let rate = |i: usize| (p.velocity[i].length() + surface_speed) / p.radius[i];
+            let fastest = max_over(p.len(), rate);
+            // what is not finite is found after the step, and named
+            let Some((rate, i)) = fastest.filter(|f| f.0 > 0.0 && f.0.is_finite()) else { continue };
+            let value = RADII_PER_STEP / rate;
+            if value < limit.value {
+                let way = rate * p.radius[i] * limit.value;
+                if (meets_obstacles && self.can_reach_obstacle(p, way))
+                    || (meets_others && self.can_reach_body(groups, g, way))
+                {
+                    limit.take(value, "speed");
+                }
+            }
+        }
+    }
+
+    /// True if particles that go at most so far may touch an obstacle. [m]
+    fn can_reach_obstacle(&self, particles: &Particles, way: Real) -> bool {
+        let reach = way + 2.0 * largest_radius(particles);
+        let bounds = bounds(particles);
+        self.obstacles.iter().any(|obstacle| is_near(obstacle, &bounds, reach))
+    }
+
+    /// True if bodies of a group may touch others when both go at most so far. [m]
+    fn can_reach_body(&self, groups: &[usize], own: usize, way: Real) -> bool {
+        let reach =
+            2.0 * way + 4.0 * self.groups.iter().map(|g| largest_radius(&g.particles)).fold(0.0, Real::max);
+        let mut boxes = vec![Aabb::EMPTY; self.body_names.len()];
+        for Particles { position, body, .. } in groups.iter().map(|&g| &self.groups[g].particles) {
+            for (&x, &body) in position.iter().zip(body) {
+                boxes[body as usize] = boxes[body as usize].union(&Aabb { min: x, max: x });
+            }
+        }
+        self.groups[own].bodies.iter().any(|&b| {
+            let near = boxes[b as usize].grown(reach);
+            boxes.iter().enumerate().any(|(c, other)| c != b as usize && near.overlaps(other))
+        })
+    }
+
+    /// Groups that may meet within a duration, together, in ascending order. Groups that cannot go at their own pace. [s]
+    pub(super) fn meeting_groups(&self, duration: Real) -> Vec<Vec<usize>> {
+        let n = self.groups.len();
+        let mut joined = Components::new(n);
+        if n > 1 && self.body_contacts.is_on() {
+            let boxes: Vec<Aabb> = self.groups.iter().map(|g| self.reach_of(g, duration)).collect();
+            for g in 0..n {
+                (0..g)
+                    .filter(|&h| boxes[g].overlaps(&boxes[h]))
+                    .for_each(|h| joined.join(g as u32, h as u32));
+            }
+        }
+        let roots: Vec<u32> = (0..n as u32).map(|g| joined.root(g)).collect();
+        let of_root = |root: u32| (0..n).filter(|&g| roots[g] == root).collect();
+        (0..n as u32).filter(|&g| roots[g as usize] == g).map(of_root).collect()
+    }
+
+    /// Box that a group is not expected to leave within a duration.
+    fn reach_of(&self, group: &Group, duration: Real) -> Aabb {
+        let p = &group.particles;
+        let speed = max_over(p.len(), |i| p.velocity[i].length()).map_or(0.0, |m| m.0);
+        let by_itself = (speed + self.gravity.length() * duration) * duration;
+        let bounds = bounds(p);
+        let is_led = |&k: &usize| group.holds.grip.contains(&(k as u32));
+        let led = (0..self.grips.len()).filter(is_led).map(|k| {
+            let (motion, center) = (&self.grips[k].motion, self.grip_centers[k]);
+            let now = motion.pose(self.time, center);
+            let looks = (1..=LOOKS).map(|look| {
+                let then = motion.pose(self.time + duration * look as Real / LOOKS as Real, center);
+                let turned = now.rotation.angle_between(then.rotation);
+                now.translation.distance(then.translation) + turned * bounds.size().length()
+            });
+            looks.fold(0.0, Real::max)
+        });
+        let motion = led.fold(by_itself, Real::max);
+        bounds.grown(MARGIN * (motion + 2.0 * largest_radius(p)))
+    }
+}
+
+fn bounds(particles: &Particles) -> Aabb {
+    Aabb::from_points(particles.position.iter().copied())
+}
+
+fn largest_radius(particles: &Particles) -> Real {
+    max_over(particles.len(), |i| particles.radius[i]).map_or(0.0, |m| m.0)
+}
+
+/// True if an obstacle's surface may be within `reach` of a box; true if that cannot be told. [m]
+fn is_near(obstacle: &Obstacle, bounds: &Aabb, reach: Real) -> bool {
+    if obstacle.inside || !obstacle.motion.is_still() {
+        return true;
+    }
+    if let Shape::HalfSpace { normal, .. } = obstacle.shape.shape {
+        let normal = obstacle.shape.placement.direction_to_world(normal).normalize();
+        let half = 0.5 * bounds.size();
+        let lowest = obstacle.shape.signed_distance(bounds.center()) - Vec3::dot(normal.abs(), half);
+        return lowest < reach;
+    }
+    obstacle.shape.bounds().is_none_or(|own| own.grown(reach).overlaps(bounds))
+}

@@ -1,0 +1,182 @@
+//! The way through time: intervals, steps, and what a step of each group is handed.
+
+use super::{Group, World, WorldError, first_non_finite};
+use crate::contact::{BodyContactStep, Contacts, Grips, GroupView};
+use crate::forces::Fields;
+use crate::math::{Real, Vec3};
+use crate::methods::{Connectivity, StepContext, StepError, StepReport};
+
+/// More steps than this in one call are refused: nobody would wait for them.
+const MAX_STEPS: Real = 1e7;
+
+impl World {
+    /// Advances to a time before which no event happens: groups that may meet in steps of one length, the others at their own pace.
+    pub(super) fn advance_undisturbed(&mut self, end: Real) -> Result<(), WorldError> {
+        let (start, n_before) = (self.time, self.interval.n_steps);
+        self.interval.body_contacts = (0, 0.0);
+        let mut most_steps = 0;
+        for groups in self.meeting_groups(end - start) {
+            self.time = start;
+            let n_steps = self.advance_together(&groups, end, most_steps)?;
+            most_steps = most_steps.max(n_steps);
+            let (n, deepest) = self.body_contacts.summary();
+            let sum = &mut self.interval.body_contacts;
+            *sum = (sum.0 + n, sum.1.max(deepest));
+        }
+        self.interval.n_steps = n_before + most_steps;
+        Ok(())
+    }
+
+    /// Advances groups to a time in equal steps under every limit; returns their number. If a limit shrinks on the way, the rest is
+    /// divided anew. The interval reports the steps of the groups that need most.
+    fn advance_together(
+        &mut self,
+        groups: &[usize],
+        end: Real,
+        most_steps: usize,
+    ) -> Result<usize, WorldError> {
+        let mut time_step = Real::INFINITY;
+        let (mut n_left, mut n_steps) = (0usize, 0);
+        while self.time < end {
+            self.follow_pull();
+            let hand = self.hand().filter(|hand| groups.contains(&hand.group));
+            let limit = self.limit(groups, hand.as_ref());
+            if let Some((group, particle)) = limit.torn {
+                let reason = "the matter is stretched so far that stable steps become uselessly short".into();
+                return Err(self.error(group, StepError::Unstable { reason, particle }));
+            }
+            if n_left == 0 || time_step > limit.value * (1.0 + 1e-9) {
+                let remaining = end - self.time;
+                let n_needed = (remaining / limit.value - 1e-9).ceil().max(1.0);
+                if !(n_needed <= MAX_STEPS) {
+                    let reason = format!(
+                        "{n_needed:.1e} steps would be needed to {end:.4} s (limit: {})",
+                        limit.reason
+                    );
+                    return Err(self.error(groups[0], StepError::Unstable { reason, particle: 0 }));
+                }
+                n_left = n_needed as usize;
+                time_step = remaining / n_left as Real;
+                if n_steps + n_left > most_steps {
+                    self.interval.time_step = time_step;
+                    self.interval.reason = if n_left == 1 { "frame" } else { limit.reason };
+                }
+            }
+            if let Some(hand) = &hand {
+                self.pull_by_hand(hand, time_step);
+            }
+            self.step(groups, time_step)?;
+            n_left -= 1;
+            n_steps += 1;
+            // the last step ends exactly there
+            self.time = if n_left == 0 { end } else { self.time + time_step };
+        }
+        Ok(n_steps)
+    }
+
+    fn step(&mut self, stepped: &[usize], time_step: Real) -> Result<(), WorldError> {
+        self.pose(time_step);
+        self.prepare_body_contacts(stepped, time_step);
+        let time = self.time;
+        for &g in stepped {
+            let Self { groups, posed, moves, fields, gravity, timings, interval, next_id, .. } = self;
+            let mut own = None;
+            let mut others = Vec::with_capacity(groups.len());
+            for (k, group) in groups.iter_mut().enumerate() {
+                if k == g {
+                    own = Some(group);
+                    others.push(None);
+                } else {
+                    others.push(Some(&mut group.particles));
+                }
+            }
+            let Some(Group { particles, method, holds, touching, given, carried, .. }) = own else {
+                continue;
+            };
+            let bodies = BodyContactStep::new(&mut self.body_contacts, g, others);
+            method.take_impulses(particles);
+            let mut ctx = StepContext {
+                time,
+                time_step,
+                fields: Fields { gravity: *gravity, fields, time },
+                contacts: Contacts {
+                    obstacles: posed,
+                    time_step,
+                    touching,
+                    given,
+                    phase: None,
+                    impulses: &mut interval.obstacle_impulses,
+                    bodies,
+                },
+                grips: Grips { moves, holds, time_step, impulses: &mut interval.grip_impulses },
+                carried,
+                next_id,
+                timings,
+            };
+            let stepped = method.step(particles, &mut ctx).and_then(|report| {
+                let found = timings.stage("guard", || first_non_finite(particles));
+                found.map_or(Ok(report), |(column, particle)| Err(StepError::NonFinite { column, particle }))
+            });
+            if stepped.is_ok() && !carried.is_empty() {
+                let bonds =
+                    |i: usize, visit: &mut dyn FnMut(usize, Vec3)| method.visit_bonds(particles, i, visit);
+                timings.stage("surface points", || carried.follow(particles, &bonds, time_step));
+            }
+            match stepped {
+                Ok(StepReport { iterations, n_unconverged, n_yielded }) => {
+                    self.interval.iterations += iterations;
+                    self.interval.n_unconverged += n_unconverged;
+                    self.interval.n_yielded = self.interval.n_yielded.max(n_yielded);
+                }
+                Err(error) => return Err(self.error(g, error)),
+            }
+        }
+        // groups that were stepped first may have got something from later ones
+        self.groups.iter_mut().for_each(|g| g.method.take_impulses(&mut g.particles));
+        Ok(())
+    }
+
+    /// Finds who may touch whom in the step.
+    fn prepare_body_contacts(&mut self, stepped: &[usize], time_step: Real) {
+        let Self { groups, body_contacts, moves, timings, .. } = self;
+        let grip_axes: Vec<Vec3> =
+            moves.iter().map(|grip| if grip.active { grip.axes } else { Vec3::ZERO }).collect();
+        let bonds: Vec<_> = groups
+            .iter()
+            .map(|g| {
+                |i: usize, visit: &mut dyn FnMut(usize, Vec3)| g.method.visit_bonds(&g.particles, i, visit)
+            })
+            .collect();
+        let mut are_balls = vec![false; self.body_names.len()];
+        for (group, &body) in groups.iter().flat_map(|g| g.bodies.iter().map(move |body| (g, body))) {
+            are_balls[body as usize] = group.method.connectivity(body) == Connectivity::Balls;
+        }
+        let views: Vec<GroupView<'_>> = groups
+            .iter()
+            .zip(&bonds)
+            .map(|(group, visit_bonds)| GroupView {
+                particles: &group.particles,
+                holds: &group.holds,
+                grip_axes: &grip_axes,
+                touching: &group.touching,
+                visit_bonds,
+                are_balls: &are_balls,
+            })
+            .collect();
+        timings.stage("contact", || body_contacts.prepare(&views, stepped, time_step));
+    }
+
+    /// Where obstacles and grips are at the beginning and the end of the step.
+    fn pose(&mut self, time_step: Real) {
+        let (start, end) = (self.time, self.time + time_step);
+        for (obstacle, posed) in self.obstacles.iter().zip(&mut self.posed).filter(|o| o.1.moving) {
+            let center = obstacle.center();
+            (posed.start, posed.end) =
+                (obstacle.motion.pose(start, center), obstacle.motion.pose(end, center));
+        }
+        for ((grip, step), &center) in self.grips.iter().zip(&mut self.moves).zip(&self.grip_centers) {
+            (step.start, step.end) = (grip.motion.pose(start, center), grip.motion.pose(end, center));
+            step.active = grip.release.is_none_or(|release| start < release - 1e-9 * time_step);
+        }
+    }
+}
