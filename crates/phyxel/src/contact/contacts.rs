@@ -1,7 +1,7 @@
 //! The contact service of a step: answers what particles meet, and books the impulses that pass. How a step responds is the step's
 //! own business.
 
-use super::bodies::BodyContactStep;
+use super::bodies::{BodyContactStep, Exchange};
 use super::{Contact, Friction, PosedObstacle};
 use crate::math::{CHUNK, Real, Vec3};
 use crate::particles::Particles;
@@ -99,8 +99,11 @@ impl Contacts<'_> {
         let (pairs, outward, all) = self.bodies.parts(particles);
         for (number, pair) in pairs.iter_mut().enumerate() {
             pair.meet(&all, outward, false, time_step);
+            // what the other group begins with is what this one gives it
+            if pair.is_own && all.is_own(pair.a) {
+                pair.exchange = Exchange::default();
+            }
             if pair.is_own && pair.is_met {
-                pair.exchange.pushed = 0.0;
                 let (own, other, sign) =
                     if all.is_own(pair.a) { (pair.a, pair.b, 1.0) } else { (pair.b, pair.a, -1.0) };
                 rows.push(ContactRow {
@@ -173,10 +176,15 @@ impl Contacts<'_> {
             Other::Own(_) | Other::Foreign => {
                 let (pairs, _, mut all) = self.bodies.parts(particles);
                 let pair = &mut pairs[row.pair];
-                pair.exchange.pushed += impulse.dot(row.normal);
+                let pushed = impulse.dot(row.normal);
+                pair.exchange.pushed += pushed;
+                let is_first = all.is_own(pair.a);
+                if is_first {
+                    let (sum, across) = &mut pair.exchange.last[0];
+                    (*sum, *across) = (*sum + pushed, *across + impulse - row.normal * pushed);
+                }
                 if row.other == Other::Foreign {
-                    let which = usize::from(all.is_own(pair.a));
-                    pair.give_one(&mut all, which, -impulse);
+                    pair.give_one(&mut all, usize::from(is_first), -impulse);
                 }
             }
         }

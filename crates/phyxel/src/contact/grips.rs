@@ -77,6 +77,18 @@ pub(crate) struct GripMove {
     pub(crate) active: bool,
 }
 
+/// A held particle in a step.
+#[derive(Clone, Copy, Debug)]
+pub struct GripTarget {
+    /// Index in the group.
+    pub particle: usize,
+    /// Where its grip wants it at the end of the step. [m]
+    pub place: Vec3,
+    /// 1 for axes that are held, 0 for free ones.
+    pub axes: Vec3,
+    hold: usize,
+}
+
 /// The grips of a step, for the particles of one group.
 pub struct Grips<'a> {
     pub(crate) moves: &'a [GripMove],
@@ -105,7 +117,26 @@ impl Grips<'_> {
         std::mem::swap(&mut self.impulses, &mut impulses);
     }
 
-    /// Whether any particle is held in this step.
+    /// The held particles of this step with their places at its end.
+    pub fn targets(&self) -> impl Iterator<Item = GripTarget> {
+        let Holds { particle, anchor, grip } = &*self.holds;
+        (0..particle.len()).filter(|&k| self.moves[grip[k] as usize].active).map(|k| {
+            let step = &self.moves[grip[k] as usize];
+            GripTarget {
+                hold: k,
+                particle: particle[k] as usize,
+                place: step.end.apply(anchor[k]),
+                axes: step.axes,
+            }
+        })
+    }
+
+    /// Books an impulse that a grip gave to one of its particles, for methods that solve for grips themselves. [N s]
+    pub fn book_one(&mut self, target: &GripTarget, impulse: Vec3) {
+        self.impulses[self.holds.grip[target.hold] as usize] += impulse;
+    }
+
+    /// True if any particle is held in this step.
     pub fn hold_anything(&self) -> bool {
         self.active().next().is_some()
     }

@@ -11,7 +11,7 @@ pub(crate) use bodies::{AllGroups, BodyContactStep, BodyContacts, BodyTraits, Gr
 pub use contacts::{ContactRow, Contacts, Other};
 pub(crate) use contacts::{Phase, STUCK, TOUCHES, TOUCHES_NOTHING};
 pub(crate) use grips::GripMove;
-pub use grips::{Axes, Grip, Grips, HOLDS, Holds};
+pub use grips::{Axes, Grip, GripTarget, Grips, HOLDS, Holds};
 pub use motion::{Ease, Keyframe, Motion, Pose};
 pub use obstacles::{Contact, Friction, Obstacle};
 pub(crate) use obstacles::{PosedObstacle, Surface};

@@ -33,10 +33,9 @@ pub trait Method: Send + Sync {
     /// Largest stable step in the present state, and why.
     fn max_time_step(&self, particles: &Particles) -> TimeStepLimit;
 
-    /// True if the method's steps meet obstacles wherever particles pass on their way ([`Contacts::rows`](crate::contact::Contacts::rows)):
-    /// then their speed does not limit steps.
-    fn is_contact_swept(&self) -> bool {
-        false
+    /// How the method's steps respond to contact.
+    fn contact_response(&self) -> ContactResponse {
+        ContactResponse::Explicit
     }
 
     /// Advances the group by `ctx.time_step`.
@@ -127,6 +126,17 @@ pub fn count_pieces<R: IntoIterator<Item = u32>>(n: usize, joined: impl Fn(usize
         components.join_all(i as u32, joined(i));
     }
     components.n_sets()
+}
+
+/// How steps respond to contact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContactResponse {
+    /// By the functions of [`explicit`]: particles exchange impulses before and after moving.
+    Explicit,
+    /// By the method's own solve over [`Contacts::rows`](crate::contact::Contacts::rows).
+    Rows,
+    /// As `Rows`, wherever particles pass on their way: their speed does not limit steps at obstacles.
+    SweptRows,
 }
 
 /// How the particles of a body hang together.

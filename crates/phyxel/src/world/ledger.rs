@@ -45,6 +45,13 @@ pub struct Ledger {
     pub counters: Vec<(&'static str, Real)>,
 }
 
+impl Ledger {
+    /// A counter by its name; `None` if no method or contact counts it.
+    pub fn counter(&self, name: &str) -> Option<Real> {
+        self.counters.iter().find(|counter| counter.0 == name).map(|counter| counter.1)
+    }
+}
+
 impl World {
     /// The ledger's row for the present moment and the interval before it.
     pub fn ledger(&self) -> Ledger {

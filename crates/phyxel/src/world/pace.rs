@@ -5,6 +5,7 @@ use crate::contact::Obstacle;
 use crate::forces::Fields;
 use crate::geometry::{Aabb, Shape};
 use crate::math::{Real, Vec3, max_over};
+use crate::methods::ContactResponse;
 use crate::neighbors::Components;
 use crate::particles::Particles;
 
@@ -64,7 +65,8 @@ impl World {
         let meets_others = self.body_contacts.is_on() && self.body_names.len() > 1;
         for &g in groups {
             let Group { particles: p, method, .. } = &self.groups[g];
-            let meets_obstacles = !self.obstacles.is_empty() && !method.is_contact_swept();
+            let meets_obstacles =
+                !self.obstacles.is_empty() && method.contact_response() != ContactResponse::SweptRows;
             if !(meets_obstacles || meets_others) {
                 continue;
             }

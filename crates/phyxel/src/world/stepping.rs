@@ -4,7 +4,7 @@ use super::{Group, World, WorldError, first_non_finite};
 use crate::contact::{BodyContactStep, Contacts, Grips, GroupView};
 use crate::forces::Fields;
 use crate::math::{Real, Vec3};
-use crate::methods::{Connectivity, StepContext, StepError, StepReport};
+use crate::methods::{Connectivity, ContactResponse, StepContext, StepError, StepReport};
 
 /// More steps than this in one call are refused: nobody would wait for them.
 const MAX_STEPS: Real = 1e7;
@@ -93,7 +93,10 @@ impl World {
             let Some(Group { particles, method, holds, touching, given, carried, .. }) = own else {
                 continue;
             };
-            let bodies = BodyContactStep::new(&mut self.body_contacts, g, others);
+            let mut bodies = BodyContactStep::new(&mut self.body_contacts, g, others);
+            if method.contact_response() != ContactResponse::Explicit {
+                bodies.pay_debts(particles);
+            }
             method.take_impulses(particles);
             let mut ctx = StepContext {
                 time,

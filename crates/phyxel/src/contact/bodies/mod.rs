@@ -10,7 +10,7 @@ mod pair;
 mod step;
 mod surface;
 
-pub(crate) use pair::Pair;
+pub(crate) use pair::{Exchange, Pair};
 pub(crate) use step::{AllGroups, BodyContactStep};
 
 use super::{Holds, STUCK};

@@ -35,6 +35,20 @@ impl<'a> BodyContactStep<'a> {
         });
     }
 
+    /// Gives the stepped group what earlier groups have kept for it, before a step that solves for contacts itself.
+    pub(crate) fn pay_debts(&mut self, particles: &mut Particles) {
+        let (pairs, _, all) = self.parts(particles);
+        for pair in pairs.iter_mut() {
+            if !all.is_own(pair.b) {
+                continue;
+            }
+            let owed = std::mem::take(&mut pair.exchange.owed);
+            let (i, mobility) = (all.index(pair.b), pair.mobility[1]);
+            let mass = all.particles.mass[i];
+            all.particles.push(i, -(owed[0] + owed[1]) * mobility * mass);
+        }
+    }
+
     /// True if anything may touch in this step.
     pub(crate) fn is_near(&self) -> bool {
         !self.contacts.pairs.is_empty()

@@ -1,0 +1,217 @@
+//! Methods that are shaped differently from those of the catalogue fit into the world: degrees of freedom that are not the particles,
+//! and implicit steps of 1/30 s with swept contact.
+
+#[path = "newcomers/affine.rs"]
+mod affine;
+mod support;
+
+use affine::{Affine, LONG_STEP};
+use phyxel::contact::Axes;
+use phyxel::methods::CATALOGUE;
+use phyxel::prelude::*;
+use phyxel::world::WorldBuilder;
+use support::{elastic, grip_across_z};
+
+const KINDS: [Affine; 2] = [Affine::EXPLICIT, Affine::IMPLICIT];
+
+fn key(kind: Affine) -> &'static str {
+    if kind.is_implicit { "affine_implicit" } else { "affine" }
+}
+
+fn builder() -> WorldBuilder {
+    World::builder().method(Affine::EXPLICIT).method(Affine::IMPLICIT)
+}
+
+/// A block of 6 × 6 × 6 particles, 0.12 m wide.
+fn block(name: &str, method: &str) -> Body {
+    let mut body = Body::new(name, Shape::Box { size: Vec3::splat(0.12) }, 0.02, elastic(5e5, 0.0));
+    body.method = Some(method.into());
+    body
+}
+
+fn floor(normal: Vec3, friction: Real) -> Obstacle {
+    Obstacle::new("floor", Shape::HalfSpace { normal, offset: 0.0 }.into()).with_friction(friction)
+}
+
+fn center(world: &World, body: usize) -> Vec3 {
+    let (mut sum, mut mass) = (Vec3::ZERO, 0.0);
+    for p in world.particles() {
+        for i in (0..p.len()).filter(|&i| p.body[i] as usize == body) {
+            sum += p.position[i] * p.mass[i];
+            mass += p.mass[i];
+        }
+    }
+    sum / mass
+}
+
+#[test]
+fn free_flight_takes_long_steps_and_a_thin_shell_is_not_passed() {
+    let mut ball = block("ball", "affine_implicit").at(vec3(0.0, 0.0, -1.0));
+    ball.velocity = vec3(0.0, 0.0, 10.0);
+    let shell = Shape::Shell { shape: Shape::Sphere { radius: 1.0 }.into(), thickness: 0.01 };
+    let mut shell = Obstacle::new("shell", shell.into());
+    shell.shape.placement.position = vec3(0.0, 0.0, 2.5);
+    let mut world = builder().body(ball).obstacle(shell).gravity(Vec3::ZERO).build().unwrap();
+    let mut fastest = 0.0;
+    for frame in 1..=30 {
+        world.advance_to(Real::from(frame) * LONG_STEP).unwrap();
+        assert_eq!(world.ledger().n_steps, 1, "frame {frame}");
+        fastest = Real::max(
+            fastest,
+            world.particles().next().unwrap().position.iter().fold(-9.0, |m, x| m.max(x.z)),
+        );
+    }
+    // the shell's outer side is at 1.5 m
+    println!("farthest particle {fastest} m, now {} m", center(&world, 0).z);
+    assert!(fastest > 1.4 && fastest < 1.5, "{fastest}");
+}
+
+#[test]
+fn slopes_hold_by_friction_or_let_slide() {
+    let slope = 0.5 as Real; // tangent of the angle
+    let normal = vec3(slope, 1.0, 0.0).normalize();
+    let down = vec3(1.0, -slope, 0.0).normalize();
+    for kind in KINDS {
+        for mu in [0.3, 0.7] {
+            let mut body = block("block", key(kind)).at(normal * 0.0601);
+            body.shape.placement.rotation = Quat::from_rotation_arc(Vec3::Y, normal);
+            let mut world = builder().body(body).obstacle(floor(normal, mu)).build().unwrap();
+            let start = center(&world, 0);
+            world.advance_to(0.5).unwrap();
+            let way = (center(&world, 0) - start).dot(down);
+            let angle = slope.atan();
+            let expected = 0.5 * 9.81 * (angle.sin() - mu * angle.cos()) * 0.25;
+            println!("{} µ {mu}: {way:.4} m, Coulomb {:.4} m", key(kind), expected.max(0.0));
+            if expected > 0.0 {
+                assert!((way / expected - 1.0).abs() < 0.1, "{way} {expected}");
+            } else {
+                assert!(way.abs() < 2e-3, "{way}");
+            }
+        }
+    }
+}
+
+#[test]
+fn grips_lead_and_feel_what_they_carry() {
+    for kind in KINDS {
+        let lift = Keyframe { time: 1.0, translation: vec3(0.0, 0.2, 0.0), rotation: Vec3::ZERO };
+        let hand = grip_across_z("hand", "block", [-0.061, -0.035], Axes::ALL, vec![lift]);
+        let mut world = builder().body(block("block", key(kind))).grip(hand).build().unwrap();
+        let weight = 9.81 * world.particles().map(|p| p.total_mass()).sum::<Real>();
+        world.advance_to(1.5).unwrap();
+        world.advance_to(2.0).unwrap();
+        let (risen, force) = (center(&world, 0).y, world.ledger().forces[0].1);
+        println!("{}: risen {risen:.4} m, grip {:.4} of the weight", key(kind), force.y / weight);
+        assert!((risen - 0.2).abs() < 2e-3 && (force.y / weight - 1.0).abs() < 0.01);
+    }
+}
+
+#[test]
+fn a_hand_drags_them() {
+    for kind in KINDS {
+        let mut world = builder()
+            .body(block("block", key(kind)).at(vec3(0.0, 0.06, 0.0)))
+            .gravity(Vec3::ZERO)
+            .build()
+            .unwrap();
+        let target = vec3(0.5, 0.3, 0.0);
+        world.drag(Hold::Nearest { body: "block".into(), point: vec3(0.06, 0.06, 0.0) }, target).unwrap();
+        (1..=60).for_each(|frame| world.advance_to(Real::from(frame) / 30.0).unwrap());
+        let reached = center(&world, 0).distance(target);
+        println!("{}: {reached:.3} m from where it is dragged", key(kind));
+        assert!(reached < 0.1);
+    }
+}
+
+/// Every kind stands on every other, and on bodies of the methods of the catalogue.
+#[test]
+fn they_stand_on_each_other() {
+    let own: Vec<&str> = KINDS.iter().map(|&kind| key(kind)).collect();
+    let catalogue = CATALOGUE.iter().filter(|m| m.default_factory.is_some()).map(|m| m.key);
+    let all: Vec<&str> = own.iter().copied().chain(catalogue).collect();
+    for &upper in &all {
+        for lower in all.iter().copied().filter(|lower| own.contains(lower) || own.contains(&upper)) {
+            let mut world = builder()
+                .body(block("lower", lower).at(vec3(0.0, 0.06, 0.0)))
+                .body(block("upper", upper).at(vec3(0.03, 0.185, 0.0)))
+                .obstacle(floor(Vec3::Y, 0.5))
+                .build()
+                .unwrap();
+            world.advance_to(1.0).unwrap();
+            let (at, still) = (center(&world, 1), center(&world, 1));
+            world.advance_to(1.5).unwrap();
+            let drift = center(&world, 1).distance(still);
+            let ledger = world.ledger();
+            println!(
+                "{upper} on {lower}: height {:.4} m, drift {:.1e} m, fastest {:.1e} m/s, {} steps",
+                at.y, drift, ledger.max_speed, ledger.n_steps
+            );
+            assert!((at.y - 0.18).abs() < 0.006 && (at.x - 0.03).abs() < 0.006, "{at}");
+            assert!(drift < 5e-4, "{drift}");
+        }
+    }
+}
+
+/// Twenty bodies of all kinds thrown at each other, without gravity or in a box.
+fn thrown(in_a_box: bool) -> WorldBuilder {
+    let catalogue = CATALOGUE.iter().find(|m| m.default_factory.is_some()).unwrap().key;
+    let kinds = [key(Affine::EXPLICIT), catalogue, key(Affine::IMPLICIT)];
+    let mut world = builder();
+    for k in 0..20 {
+        let cell = vec3((k % 3) as Real - 1.0, (k / 9) as Real + 0.6, (k / 3 % 3) as Real - 1.0) * 0.2;
+        let mut body = block(&format!("body {k}"), kinds[k % 3]).at(cell);
+        body.fill.spacing = Spacing::Uniform(0.03);
+        body.velocity = vec3(0.0, 0.5, 0.0) - cell * 6.0;
+        body.friction = 0.5;
+        world = world.body(body);
+    }
+    if in_a_box {
+        let mut walls =
+            Obstacle::new("box", Shape::Box { size: vec3(0.8, 4.0, 0.8) }.into()).with_friction(0.5);
+        walls.inside = true;
+        walls.shape.placement.position.y = 2.0;
+        return world.obstacle(walls);
+    }
+    world.gravity(Vec3::ZERO)
+}
+
+#[test]
+fn thrown_together_they_keep_their_momentum() {
+    let mut world = thrown(false).build().unwrap();
+    let momentum = |world: &World| world.particles().map(|p| p.momentum()).sum::<Vec3>();
+    let moved: Real = world
+        .particles()
+        .map(|p| p.velocity.iter().zip(&p.mass).map(|(v, m)| v.length() * m).sum::<Real>())
+        .sum();
+    let before = momentum(&world);
+    let mut most = 0.0;
+    for frame in 1..=15 {
+        world.advance_to(Real::from(frame) / 30.0).unwrap();
+        most = Real::max(most, world.ledger().counter("body_contacts").unwrap_or(0.0));
+        let lost = (momentum(&world) - before).length() / moved;
+        assert!(lost < 1e-12, "frame {frame}: {lost}");
+    }
+    println!("momentum lost {:.1e}, most contacts {most}", (momentum(&world) - before).length() / moved);
+    assert!(most > 20.0, "they have met: {most}");
+}
+
+#[test]
+fn thrown_into_a_box_they_come_to_rest() {
+    let mut world = thrown(true).build().unwrap();
+    let start = world.ledger().kinetic_energy;
+    for frame in 1..=150 {
+        world.advance_to(Real::from(frame) / 30.0).unwrap();
+        if frame % 30 == 0 {
+            let l = world.ledger();
+            println!(
+                "{frame}: {:.2e} J, fastest {:.3} m/s, steps {}, deepest {:?}",
+                l.kinetic_energy,
+                l.max_speed,
+                l.n_steps,
+                l.counter("deepest_overlap")
+            );
+        }
+    }
+    let ledger = world.ledger();
+    assert!(ledger.kinetic_energy < 1e-4 * start, "{} of {start}", ledger.kinetic_energy);
+}

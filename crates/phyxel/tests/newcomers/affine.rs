@@ -1,0 +1,361 @@
+//! A method whose degrees of freedom are not the particles: twelve numbers move each body. Explicit, or implicit with long steps and
+//! swept contact.
+//!
+//!   x_i = p + A X_i,  v_i = v + B X_i,  W = k/2 |A − R|²,  R = polar(A),  k = E V
+//!   m v̇ = Σ f_i,  Ḃ M = Σ f_i X_iᵀ − k (A − R),  M = Σ m_i X_i X_iᵀ
+//! An impulse J on particle i changes the velocity of particle j of the same body by (1/m + X_iᵀ M⁻¹ X_j) J; in implicit steps
+//! M + Δt² k takes the place of M. Contacts and grips are solved by projected Gauss-Seidel, inside of every iteration.
+
+use phyxel::contact::{ContactRow, Friction, GripTarget, Other};
+use phyxel::math::{Mat3, Real, Vec3, double_dot, outer, polar, sum_over, symmetric_eigen, symmetric_part};
+use phyxel::methods::{
+    Change, Connectivity, ContactResponse, ElasticEnergy, Energies, Matter, Method, MethodError,
+    MethodFactory, StepContext, StepError, StepReport, TimeStepLimit,
+};
+use phyxel::neighbors::{Bonds, Points, nearest};
+use phyxel::particles::{Carry, Particles, StateData, StateItem, StateVisitor};
+
+/// Settings of both kinds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Affine {
+    pub(crate) is_implicit: bool,
+}
+
+impl Affine {
+    pub(crate) const EXPLICIT: Self = Self { is_implicit: false };
+    pub(crate) const IMPLICIT: Self = Self { is_implicit: true };
+}
+
+/// Step of the implicit kind. [s]
+pub(crate) const LONG_STEP: Real = 1.0 / 30.0;
+/// Share of the stable step that the explicit kind takes.
+const SAFETY: Real = 0.5;
+const ITERATIONS: usize = 8;
+const SWEEPS: usize = 40;
+/// Damping of the explicit kind: time in which a stretch relaxes, in stable steps.
+const DAMPING: Real = 0.1;
+/// Share of an overlap that a step takes away.
+const PARTED: Real = 0.3;
+
+impl MethodFactory for Affine {
+    fn key(&self) -> &str {
+        if self.is_implicit { "affine_implicit" } else { "affine" }
+    }
+
+    fn build(&self, particles: &mut Particles, matter: &Matter) -> Result<Box<dyn Method>, MethodError> {
+        let x = &particles.position;
+        let neighbors = nearest(Points { positions: x, keys: &particles.body }, 18).symmetrized();
+        let bonds = Bonds::new(neighbors, |i, j| x[j] - x[i]);
+        let mut method = AffineMethod {
+            is_implicit: self.is_implicit,
+            bonds,
+            body_of: Vec::new(),
+            rest: vec![Vec3::ZERO; particles.len()],
+            bodies: Vec::new(),
+            place: Vec::new(),
+            shape: Vec::new(),
+            velocity: Vec::new(),
+            rate: Vec::new(),
+        };
+        for body in &matter.bodies {
+            let own: Vec<usize> = (0..particles.len()).filter(|&i| particles.body[i] == body.index).collect();
+            let mass: Real = own.iter().map(|&i| particles.mass[i]).sum();
+            let center: Vec3 =
+                own.iter().map(|&i| particles.position[i] * particles.mass[i]).sum::<Vec3>() / mass;
+            own.iter().for_each(|&i| method.rest[i] = particles.position[i] - center);
+            let moment = own
+                .iter()
+                .fold(Mat3::ZERO, |sum, &i| sum + outer(method.rest[i], method.rest[i]) * particles.mass[i]);
+            let stiffness = matter.youngs_modulus.at(own[0]) * body.volume;
+            method.bodies.push(AffineBody { index: body.index, mass, moment, stiffness });
+            method.place.push(center);
+            method.shape.push(Mat3::IDENTITY);
+        }
+        let number = |&body: &u32| method.bodies.iter().position(|b| b.index == body).unwrap();
+        method.body_of = particles.body.iter().map(number).collect();
+        method.velocity = vec![Vec3::ZERO; method.bodies.len()];
+        method.rate = vec![Mat3::ZERO; method.bodies.len()];
+        method.fit_velocities(particles);
+        Ok(Box::new(method))
+    }
+}
+
+#[derive(Clone, Copy)]
+struct AffineBody {
+    index: u32,
+    mass: Real,
+    moment: Mat3,
+    stiffness: Real,
+}
+
+/// Where explicit steps become unstable. [s]
+fn stable_step(body: &AffineBody) -> Real {
+    2.0 * (symmetric_eigen(body.moment).0.min_element() / body.stiffness).sqrt()
+}
+
+struct AffineMethod {
+    is_implicit: bool,
+    bonds: Bonds,
+    /// By particle.
+    body_of: Vec<usize>,
+    rest: Vec<Vec3>,
+    /// By body: facts, and the state p, A, v, B.
+    bodies: Vec<AffineBody>,
+    place: Vec<Vec3>,
+    shape: Vec<Mat3>,
+    velocity: Vec<Vec3>,
+    rate: Vec<Mat3>,
+}
+
+/// What acts on particles in a step, with the impulse so far.
+struct Actions {
+    rows: Vec<(ContactRow, Vec3)>,
+    targets: Vec<(GripTarget, Vec3)>,
+}
+
+impl AffineMethod {
+    fn velocity_at(&self, i: usize) -> Vec3 {
+        let b = self.body_of[i];
+        self.velocity[b] + self.rate[b] * self.rest[i]
+    }
+
+    /// Velocities by the best fit of momentum and of Σ m v Xᵀ.
+    fn fit_velocities(&mut self, particles: &Particles) {
+        for (b, body) in self.bodies.iter().enumerate() {
+            let (mut momentum, mut moment) = (Vec3::ZERO, Mat3::ZERO);
+            for i in (0..particles.len()).filter(|&i| self.body_of[i] == b) {
+                momentum += particles.velocity[i] * particles.mass[i];
+                moment += outer(particles.velocity[i], self.rest[i]) * particles.mass[i];
+            }
+            self.velocity[b] = momentum / body.mass;
+            self.rate[b] = moment * body.moment.inverse();
+        }
+    }
+
+    fn push(&mut self, i: usize, impulse: Vec3, inertia: &[Mat3]) {
+        let b = self.body_of[i];
+        self.velocity[b] += impulse / self.bodies[b].mass;
+        self.rate[b] += outer(impulse, inertia[b] * self.rest[i]);
+    }
+
+    fn mobility(&self, i: usize, inertia: &[Mat3]) -> Real {
+        let b = self.body_of[i];
+        1.0 / self.bodies[b].mass + self.rest[i].dot(inertia[b] * self.rest[i])
+    }
+
+    /// Time in which a stretch relaxes. [s]
+    fn relaxation(&self, b: usize) -> Real {
+        DAMPING * stable_step(&self.bodies[b])
+    }
+
+    /// One sweep of projected Gauss-Seidel over grips and contacts.
+    fn sweep(&mut self, particles: &Particles, actions: &mut Actions, inertia: &[Mat3], dt: Real) {
+        for (target, sum) in &mut actions.targets {
+            let i = target.particle;
+            let wanted = (target.place - particles.position[i]) / dt;
+            let impulse = (wanted - self.velocity_at(i)) * target.axes / self.mobility(i, inertia);
+            *sum += impulse;
+            self.push(i, impulse, inertia);
+        }
+        for (row, sum) in &mut actions.rows {
+            let (i, n) = (row.particle, row.normal);
+            let mut ease = self.mobility(i, inertia) + n.dot(row.other_mobility * n);
+            // what the other side has got of this row already is not in the velocity that the row tells
+            let mut other = row.surface_velocity - row.other_mobility * *sum;
+            if let Other::Own(j) = row.other {
+                other = self.velocity_at(j);
+                ease = self.mobility(i, inertia) + self.mobility(j, inertia);
+            }
+            let relative = self.velocity_at(i) - other;
+            let pushed = sum.dot(n);
+            let allowed = -row.gap.max(0.0) / dt;
+            let total = match row.friction {
+                Friction::Stick if pushed == 0.0 && relative.dot(n) >= allowed => Vec3::ZERO,
+                Friction::Stick => *sum - (relative - n * allowed) / ease,
+                Friction::Coulomb(mu) => {
+                    let along = (pushed + (allowed - relative.dot(n)) / ease).max(0.0);
+                    let across = *sum - n * pushed - (relative - n * relative.dot(n)) / ease;
+                    n * along + across.clamp_length_max(mu * along)
+                }
+            };
+            let impulse = total - *sum;
+            *sum = total;
+            self.push(i, impulse, inertia);
+            if let Other::Own(j) = row.other {
+                self.push(j, -impulse, inertia);
+            }
+        }
+    }
+
+    /// Ends of the particles' ways with the present velocities.
+    fn ends(&self, particles: &Particles, dt: Real) -> Vec<Vec3> {
+        (0..particles.len()).map(|i| particles.position[i] + self.velocity_at(i) * dt).collect()
+    }
+
+    fn find_rows(&self, particles: &mut Particles, ctx: &mut StepContext<'_>, actions: &mut Actions) {
+        let ends = self.ends(particles, ctx.time_step);
+        let mut rows = Vec::new();
+        let reach = particles.radius.iter().copied().fold(0.0, Real::max);
+        ctx.contacts.rows(particles, &ends, reach, &mut rows);
+        actions.rows = rows.into_iter().map(|row| (row, Vec3::ZERO)).collect();
+    }
+}
+
+impl Method for AffineMethod {
+    fn max_time_step(&self, _particles: &Particles) -> TimeStepLimit {
+        if self.is_implicit {
+            return TimeStepLimit { value: LONG_STEP, stable: Real::INFINITY, reason: "own", particle: None };
+        }
+        let stable = self.bodies.iter().map(stable_step).fold(Real::INFINITY, Real::min);
+        TimeStepLimit { value: SAFETY * stable, stable, reason: "stiffness", particle: None }
+    }
+
+    fn contact_response(&self) -> ContactResponse {
+        if self.is_implicit { ContactResponse::SweptRows } else { ContactResponse::Rows }
+    }
+
+    fn take_impulses(&mut self, particles: &mut Particles) {
+        if particles.impulse.is_empty() {
+            return;
+        }
+        let inertia: Vec<Mat3> = self.bodies.iter().map(|b| b.moment.inverse()).collect();
+        for (i, impulse) in std::mem::take(&mut particles.impulse).into_iter().enumerate() {
+            self.push(i, impulse, &inertia);
+        }
+        (0..particles.len()).for_each(|i| particles.velocity[i] = self.velocity_at(i));
+    }
+
+    fn step(
+        &mut self,
+        particles: &mut Particles,
+        ctx: &mut StepContext<'_>,
+    ) -> Result<StepReport, StepError> {
+        let dt = ctx.time_step;
+        let inertia: Vec<Mat3> = self
+            .bodies
+            .iter()
+            .map(|b| {
+                let added = if self.is_implicit { dt * dt * b.stiffness } else { 0.0 };
+                (b.moment + Mat3::IDENTITY * added).inverse()
+            })
+            .collect();
+        // fields act on the particles
+        let plain: Vec<Mat3> = self.bodies.iter().map(|b| b.moment.inverse()).collect();
+        for i in 0..particles.len() {
+            let a = ctx.fields.acceleration(particles.position[i], particles.velocity[i]);
+            self.push(i, a * (particles.mass[i] * dt), &plain);
+        }
+        let (velocity, rate) = (self.velocity.clone(), self.rate.clone());
+        let mut actions =
+            Actions { rows: Vec::new(), targets: ctx.grips.targets().map(|t| (t, Vec3::ZERO)).collect() };
+        let iterations = if self.is_implicit { ITERATIONS } else { 1 };
+        for iteration in 0..iterations {
+            // the global step: elastic forces about the present rotation, and all impulses so far
+            for b in 0..self.bodies.len() {
+                let body = &self.bodies[b];
+                let (shape, k) = (self.shape[b], body.stiffness);
+                self.velocity[b] = velocity[b];
+                self.rate[b] = if self.is_implicit {
+                    let rotation = polar(shape + self.rate[b] * dt).0;
+                    (rate[b] * body.moment - (shape - rotation) * (dt * k)) * inertia[b]
+                } else {
+                    let rotation = polar(shape).0;
+                    let strain_rate = rotation * symmetric_part(rotation.transpose() * rate[b]);
+                    let force = (shape - rotation) * k + strain_rate * (k * self.relaxation(b));
+                    rate[b] - force * inertia[b] * dt
+                };
+            }
+            for (target, impulse) in &actions.targets {
+                self.push(target.particle, *impulse, &inertia);
+            }
+            if iteration == 0 {
+                self.find_rows(particles, ctx, &mut actions);
+            }
+            for (row, impulse) in &actions.rows {
+                self.push(row.particle, *impulse, &inertia);
+                if let Other::Own(j) = row.other {
+                    self.push(j, -*impulse, &inertia);
+                }
+            }
+            for _ in 0..SWEEPS {
+                self.sweep(particles, &mut actions, &inertia, dt);
+            }
+        }
+        for (row, impulse) in actions.rows.iter().filter(|(_, impulse)| *impulse != Vec3::ZERO) {
+            ctx.contacts.book(particles, row, *impulse);
+        }
+        for (target, impulse) in &actions.targets {
+            ctx.grips.book_one(target, *impulse);
+        }
+        for b in 0..self.bodies.len() {
+            self.place[b] += self.velocity[b] * dt;
+            self.shape[b] += self.rate[b] * dt;
+        }
+        // overlaps are parted without velocity: each body by its deepest
+        let mut shift = vec![Vec3::ZERO; self.bodies.len()];
+        for (row, _) in actions.rows.iter().filter(|(row, _)| row.gap < 0.0) {
+            let b = self.body_of[row.particle];
+            let push = row.normal * (-PARTED * row.gap);
+            if push.length() > shift[b].length() {
+                shift[b] = push;
+            }
+        }
+        self.place.iter_mut().zip(shift).for_each(|(place, shift)| *place += shift);
+        for i in 0..particles.len() {
+            let b = self.body_of[i];
+            particles.position[i] = self.place[b] + self.shape[b] * self.rest[i];
+            particles.velocity[i] = self.velocity_at(i);
+        }
+        Ok(StepReport { iterations, ..StepReport::default() })
+    }
+
+    fn changed(&mut self, particles: &Particles, change: Change) {
+        if change == Change::Restored {
+            return;
+        }
+        for (b, body) in self.bodies.iter().enumerate() {
+            let own = || (0..particles.len()).filter(|&i| self.body_of[i] == b);
+            let center = own().map(|i| particles.position[i] * particles.mass[i]).sum::<Vec3>() / body.mass;
+            let moment = own().fold(Mat3::ZERO, |sum, i| {
+                sum + outer(particles.position[i] - center, self.rest[i]) * particles.mass[i]
+            });
+            self.place[b] = center;
+            self.shape[b] = moment * body.moment.inverse();
+        }
+        self.fit_velocities(particles);
+    }
+
+    fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
+        let mut item = |name, unit, data| {
+            visitor.visit(StateItem { name, unit, set: "affine bodies", carry: Carry::Copy, data })
+        };
+        item("place", "m", StateData::Vectors(&mut self.place));
+        item("shape", "1", StateData::Matrices(&mut self.shape));
+        item("place_velocity", "m/s", StateData::Vectors(&mut self.velocity));
+        item("shape_rate", "1/s", StateData::Matrices(&mut self.rate));
+    }
+
+    fn energies(&self, _particles: &Particles) -> Energies {
+        let energy = |b: usize| {
+            let stretch = self.shape[b] - polar(self.shape[b]).0;
+            0.5 * self.bodies[b].stiffness * double_dot(stretch, stretch)
+        };
+        let deviatoric = (0..self.bodies.len()).map(energy).sum();
+        let elastic = ElasticEnergy { deviatoric, ..ElasticEnergy::default() };
+        Energies { elastic: Some(elastic), plastic_work: 0.0 }
+    }
+
+    fn current_volume(&self, particles: &Particles) -> Real {
+        sum_over(particles.len(), |i| particles.volume[i] * self.shape[self.body_of[i]].determinant())
+    }
+
+    fn connectivity(&self, _body: u32) -> Connectivity {
+        Connectivity::Bonds
+    }
+
+    fn visit_bonds(&self, _particles: &Particles, i: usize, visit: &mut dyn FnMut(usize, Vec3)) {
+        let range = self.bonds.neighbors().range(i);
+        let row = self.bonds.neighbors().row(i).iter().zip(&self.bonds.vectors()[range]);
+        row.for_each(|(&j, &rest)| visit(j as usize, rest));
+    }
+}
