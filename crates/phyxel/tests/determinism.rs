@@ -6,8 +6,8 @@ use phyxel::contact::{Axes, Friction, Keyframe, Obstacle};
 use phyxel::geometry::{Sampling, Shape};
 use phyxel::material::{MaterialChange, Plasticity, PlasticityChange, Varying};
 use phyxel::math::{Real, Vec3, vec3};
-use phyxel::particles::{StateData, StateItem, StateVisitor};
 use phyxel::world::{Action, Body, Event, Hold, World, WorldBuilder};
+use support::saving::{Saved, on_threads};
 use support::{bar, elastic, grip_across_z};
 
 /// Two bodies, one irregular and viscous, a floor with friction and a grip that turns: everything that could differ.
@@ -144,10 +144,6 @@ fn changes() -> Vec<Event> {
     ]
 }
 
-fn on_threads<T: Send>(n: usize, run: impl FnOnce() -> T + Send) -> T {
-    rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap().install(run)
-}
-
 #[test]
 fn same_bits_for_any_number_of_threads() {
     for make in [world, plastic_world, incremental_world, meeting_world, changing_world] {
@@ -172,62 +168,6 @@ fn same_bits_for_any_number_of_threads() {
     }
 }
 
-/// Copies state out, or back in.
-struct Copy {
-    items: Vec<Vec<u64>>,
-    next: usize,
-    write: bool,
-}
-
-impl Copy {
-    fn pass<T: Clone>(
-        &mut self,
-        data: &mut Vec<T>,
-        to: impl Fn(&T) -> Vec<u64>,
-        from: impl Fn(&[u64]) -> T,
-        n: usize,
-    ) {
-        if self.write {
-            *data = self.items[self.next].chunks(n).map(from).collect();
-        } else {
-            self.items.push(data.iter().flat_map(to).collect());
-        }
-        self.next += 1;
-    }
-}
-
-impl StateVisitor for Copy {
-    fn visit(&mut self, item: StateItem<'_>) {
-        let bits = |x: Real| x.to_bits();
-        match item.data {
-            StateData::Reals(v) => self.pass(v, |x| vec![bits(*x)], |b| Real::from_bits(b[0]), 1),
-            StateData::Vectors(v) => self.pass(
-                v,
-                |x| x.to_array().map(bits).to_vec(),
-                |b| Vec3::new(Real::from_bits(b[0]), Real::from_bits(b[1]), Real::from_bits(b[2])),
-                3,
-            ),
-            StateData::Integers(v) => self.pass(v, |x| vec![u64::from(*x)], |b| b[0] as u32, 1),
-            StateData::Number(x) => {
-                let mut one = vec![*x];
-                self.pass(&mut one, |x| vec![bits(*x)], |b| Real::from_bits(b[0]), 1);
-                *x = one[0];
-            }
-            StateData::Counter(x) => {
-                let mut one = vec![*x];
-                self.pass(&mut one, |x| vec![*x], |b| b[0], 1);
-                *x = one[0];
-            }
-            StateData::Matrices(v) => self.pass(
-                v,
-                |m| m.to_cols_array().map(bits).to_vec(),
-                |b| phyxel::math::Mat3::from_cols_array(&std::array::from_fn(|k| Real::from_bits(b[k]))),
-                9,
-            ),
-        }
-    }
-}
-
 /// Also when particles have split and merged, and the next update of the embedding is not due yet.
 #[test]
 fn restored_world_goes_on_with_the_same_bits() {
@@ -243,14 +183,11 @@ fn restored_world_goes_on_with_the_same_bits() {
 fn goes_on_with_the_same_bits(make: fn() -> World) {
     let mut straight = make();
     straight.advance_to(0.09).unwrap();
-    let mut saved = Copy { items: Vec::new(), next: 0, write: false };
-    straight.visit_state(&mut saved);
+    let saved = Saved::new(&mut straight);
     straight.advance_to(0.15).unwrap();
 
     let mut resumed = make();
-    let mut saved = Copy { next: 0, write: true, ..saved };
-    resumed.visit_state(&mut saved);
-    resumed.restored();
+    saved.restore(&mut resumed);
     assert_eq!(resumed.time(), 0.09);
     resumed.advance_to(0.15).unwrap();
     assert_eq!(straight.digest(), resumed.digest());

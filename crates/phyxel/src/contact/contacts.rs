@@ -65,6 +65,10 @@ pub struct ContactRow {
     pub friction: Friction,
     /// 1/m of the other side, by axis: 0 for what does not give way. [1/kg]
     pub other_mobility: Vec3,
+    /// Impulse to begin with: what this contact needed in the last step. [N s]
+    pub guess: Vec3,
+    /// True if the guess was given to both sides before this step: then the particle's velocity contains it already.
+    pub is_guess_given: bool,
     /// Number of the pair of particles.
     pair: usize,
 }
@@ -99,13 +103,18 @@ impl Contacts<'_> {
         let (pairs, outward, all) = self.bodies.parts(particles);
         for (number, pair) in pairs.iter_mut().enumerate() {
             pair.meet(&all, outward, false, time_step);
-            // what the other group begins with is what this one gives it
-            if pair.is_own && all.is_own(pair.a) {
+            if !pair.is_own {
+                continue;
+            }
+            let is_first = all.is_own(pair.a);
+            let guess = pair.last_impulse();
+            // what this group gives is what the other one begins with
+            if is_first {
                 pair.exchange = Exchange::default();
             }
-            if pair.is_own && pair.is_met {
+            if pair.is_met {
                 let (own, other, sign) =
-                    if all.is_own(pair.a) { (pair.a, pair.b, 1.0) } else { (pair.b, pair.a, -1.0) };
+                    if is_first { (pair.a, pair.b, 1.0) } else { (pair.b, pair.a, -1.0) };
                 rows.push(ContactRow {
                     particle: all.index(own),
                     other: if all.is_own(other) { Other::Own(all.index(other)) } else { Other::Foreign },
@@ -113,7 +122,9 @@ impl Contacts<'_> {
                     normal: pair.normal * sign,
                     surface_velocity: all.velocity(other),
                     friction: Friction::Coulomb(pair.friction),
-                    other_mobility: pair.mobility[usize::from(sign > 0.0)],
+                    other_mobility: pair.mobility[usize::from(is_first)],
+                    guess: guess * sign,
+                    is_guess_given: !is_first,
                     pair: number,
                 });
             }
@@ -139,6 +150,8 @@ impl Contacts<'_> {
                     surface_velocity,
                     friction,
                     other_mobility: Vec3::ZERO,
+                    guess: Vec3::ZERO,
+                    is_guess_given: false,
                     pair: 0,
                 }));
             }
@@ -158,9 +171,9 @@ impl Contacts<'_> {
         rows.extend(found.into_iter().flatten());
     }
 
-    /// Books the impulse [N s] that a contact has given to its particle. The other side gets the opposite: obstacles in the ledger,
-    /// particles of other groups at their next step; particles of the stepped group have it from their own method. What touches a
-    /// sticky obstacle stays with it.
+    /// Books the whole impulse of a contact on its particle [N s], together with what was given before the step. The other side gets the
+    /// opposite: obstacles in the ledger, particles of other groups at their next step; particles of the stepped group have it from
+    /// their own method. What touches a sticky obstacle stays with it. To be called for all rows, also those without impulse.
     pub fn book(&mut self, particles: &mut Particles, row: &ContactRow, impulse: Vec3) {
         match row.other {
             Other::Obstacle(k) => {
@@ -170,21 +183,19 @@ impl Contacts<'_> {
                 if row.friction == Friction::Stick && impulse != Vec3::ZERO {
                     *mark = STUCK + k as u32;
                 } else if *mark < STUCK {
-                    *mark = TOUCHES;
+                    *mark = if impulse == Vec3::ZERO { TOUCHES_NOTHING } else { TOUCHES };
                 }
             }
             Other::Own(_) | Other::Foreign => {
                 let (pairs, _, mut all) = self.bodies.parts(particles);
                 let pair = &mut pairs[row.pair];
-                let pushed = impulse.dot(row.normal);
-                pair.exchange.pushed += pushed;
                 let is_first = all.is_own(pair.a);
-                if is_first {
-                    let (sum, across) = &mut pair.exchange.last[0];
-                    (*sum, *across) = (*sum + pushed, *across + impulse - row.normal * pushed);
-                }
+                let (pushed, sign) = (impulse.dot(row.normal), if is_first { 1.0 } else { -1.0 });
+                pair.exchange.pushed = pushed;
+                pair.exchange.last = [(pushed, (impulse - row.normal * pushed) * sign), (0.0, Vec3::ZERO)];
                 if row.other == Other::Foreign {
-                    pair.give_one(&mut all, usize::from(is_first), -impulse);
+                    let before = if row.is_guess_given { row.guess } else { Vec3::ZERO };
+                    pair.give_one(&mut all, usize::from(is_first), before - impulse);
                 }
             }
         }

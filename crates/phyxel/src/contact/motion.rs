@@ -14,6 +14,9 @@ pub struct Pose {
 }
 
 impl Pose {
+    /// No displacement.
+    pub const IDENTITY: Self = Self { rotation: Quat::IDENTITY, translation: Vec3::ZERO, center: Vec3::ZERO };
+
     /// Where a point that was at `start` at time 0 is now.
     #[inline]
     pub fn apply(&self, start: Vec3) -> Vec3 {

@@ -258,34 +258,107 @@ impl PosedObstacle {
         time_step: Real,
     ) -> Option<Contact> {
         // seen from the obstacle, which rests there
-        let (from, to) = if self.moving { (self.start.undo(from), self.end.undo(to)) } else { (from, to) };
+        let (a, b) = if self.moving { (self.start.undo(from), self.end.undo(to)) } else { (from, to) };
         let margin = Vec3::splat(radius + reach);
-        let (low, high) = (from.min(to) - margin, from.max(to) + margin);
+        let (low, high) = (a.min(b) - margin, a.max(b) + margin);
         if self.bounds.is_some_and(|(min, max)| high.cmplt(min).any() || low.cmpgt(max).any()) {
             return None;
         }
-        let (length, direction) = (from.distance(to), (to - from).normalize_or_zero());
-        let (mut at, mut gap) = (from, self.gap_at_start(from) - radius);
+        let (length, direction) = (a.distance(b), (b - a).normalize_or_zero());
+        let (mut at, mut gap) = (a, self.gap_at_start(a) - radius);
         let mut done = 0.0;
         for _ in 0..MOST_TRACED {
             if gap <= TRACED * radius || done >= length {
                 break;
             }
             done = (done + gap).min(length);
-            at = from + direction * done;
+            at = a + direction * done;
             gap = self.gap_at_start(at) - radius;
         }
         if gap > reach.max(TRACED * radius) {
             return None;
         }
-        let normal = self.surface.normal(at) * self.sign;
-        let gap = gap + (from - at).dot(normal);
-        let (normal, surface_velocity) = if self.moving {
-            let carried = (self.end.apply(at) - self.start.apply(at)) / time_step;
-            (self.end.rotation * normal, carried)
-        } else {
-            (normal, Vec3::ZERO)
-        };
+        // the plane that touches there, which the obstacle carries from its start to its end
+        let mut normal = self.surface.normal(at) * self.sign;
+        let (mut first, mut last) = (at, at);
+        if self.moving {
+            (first, last) = (self.start.apply(at), self.end.apply(at));
+            normal = self.end.rotation * normal;
+        }
+        let (gap, surface_velocity) = (gap + (from - first).dot(normal), (last - first) / time_step);
         Some(Contact { gap, normal, surface_velocity, friction: self.friction })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Quat, Random, vec3};
+
+    fn posed(shape: Shape, inside: bool, end: Pose) -> PosedObstacle {
+        let shape = PlacedShape::from(shape);
+        PosedObstacle {
+            bounds: shape.bounds().filter(|_| !inside).map(|b| (b.min, b.max)),
+            surface: Surface::try_new(&shape, 0.1).unwrap(),
+            sign: if inside { -1.0 } else { 1.0 },
+            friction: Friction::Coulomb(0.5),
+            moving: end != Pose::IDENTITY,
+            start: Pose::IDENTITY,
+            end,
+        }
+    }
+
+    /// A way is found to touch where small steps along it do, and the row's gap leads exactly to that place.
+    #[test]
+    fn ways_are_swept_like_in_small_steps() {
+        let (radius, reach, time_step) = (0.05, 0.02, 0.1);
+        let moved = Pose {
+            translation: vec3(0.3, -0.2, 0.1),
+            rotation: Quat::from_rotation_y(0.4),
+            ..Pose::IDENTITY
+        };
+        let shell = Shape::Shell { shape: Shape::Sphere { radius: 0.5 }.into(), thickness: 0.01 };
+        let all = [
+            posed(Shape::Box { size: vec3(0.8, 0.3, 0.5) }, false, Pose::IDENTITY),
+            posed(Shape::Sphere { radius: 0.9 }, true, Pose::IDENTITY),
+            posed(shell, false, Pose::IDENTITY),
+            posed(Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 }, false, Pose::IDENTITY),
+            posed(Shape::Box { size: vec3(0.8, 0.3, 0.5) }, false, moved),
+        ];
+        let mut random = Random::new(5);
+        let mut n_touching = 0;
+        for obstacle in &all {
+            for _ in 0..400 {
+                let (from, to) = (random.in_cube(), random.in_cube());
+                let at = |s: Real| {
+                    let (a, b) = (obstacle.start.undo(from), obstacle.end.undo(to));
+                    obstacle.gap_at_start(a.lerp(b, s)) - radius
+                };
+                if at(0.0) < 0.0 {
+                    continue;
+                }
+                let first = (0..=2000).map(|k| k as Real / 2000.0).find(|&s| at(s) <= 0.0);
+                let found = obstacle.swept(from, to, radius, reach, time_step);
+                match (first, found) {
+                    (Some(first), Some(contact)) => {
+                        n_touching += 1;
+                        // the plane of the row goes through the place of touching, also at the end of the step
+                        let velocity = (to - from) / time_step;
+                        let approach = (velocity - contact.surface_velocity).dot(contact.normal);
+                        let (a, b) = (obstacle.start.undo(from), obstacle.end.undo(to));
+                        let normal = obstacle.end.rotation.inverse() * contact.normal;
+                        let expected = (b - a.lerp(b, first)).dot(normal);
+                        let off = contact.gap + time_step * approach - expected;
+                        assert!(off.abs() < 2e-3, "{off} at {first}");
+                    }
+                    (Some(first), None) => panic!("not found: touches at {first}"),
+                    (None, Some(_)) => {
+                        assert!(at(1.0) < reach || (0..=2000).any(|k| at(k as Real / 2000.0) < 1e-3))
+                    }
+                    (None, None) => assert!(at(1.0) > 0.99 * reach),
+                }
+            }
+        }
+        assert!(n_touching > 300, "{n_touching}");
     }
 }

@@ -51,6 +51,12 @@ pub trait Method: Send + Sync {
         particles.take_impulses();
     }
 
+    /// Velocity change of particle i per impulse on it alone (1/kg), where other particles move with it; `None` for particles that are
+    /// degrees of freedom themselves (1/m).
+    fn joint_mobility(&self, _particles: &Particles, _i: usize) -> Option<Real> {
+        None
+    }
+
     /// Something changed outside a step: rebuild what was derived from it.
     fn changed(&mut self, particles: &Particles, change: Change);
 

@@ -150,6 +150,8 @@ impl World {
                 |i: usize, visit: &mut dyn FnMut(usize, Vec3)| g.method.visit_bonds(&g.particles, i, visit)
             })
             .collect();
+        let mobilities: Vec<_> =
+            groups.iter().map(|g| |i: usize| g.method.joint_mobility(&g.particles, i)).collect();
         let mut are_balls = vec![false; self.body_names.len()];
         for (group, &body) in groups.iter().flat_map(|g| g.bodies.iter().map(move |body| (g, body))) {
             are_balls[body as usize] = group.method.connectivity(body) == Connectivity::Balls;
@@ -157,12 +159,14 @@ impl World {
         let views: Vec<GroupView<'_>> = groups
             .iter()
             .zip(&bonds)
-            .map(|(group, visit_bonds)| GroupView {
+            .zip(&mobilities)
+            .map(|((group, visit_bonds), joint_mobility)| GroupView {
                 particles: &group.particles,
                 holds: &group.holds,
                 grip_axes: &grip_axes,
                 touching: &group.touching,
                 visit_bonds,
+                joint_mobility,
                 are_balls: &are_balls,
             })
             .collect();

@@ -30,7 +30,8 @@ impl Affine {
 pub(crate) const LONG_STEP: Real = 1.0 / 30.0;
 /// Share of the stable step that the explicit kind takes.
 const SAFETY: Real = 0.5;
-const ITERATIONS: usize = 8;
+/// Iterations of an implicit step.
+pub(crate) const ITERATIONS: usize = 8;
 const SWEEPS: usize = 40;
 /// Damping of the explicit kind: time in which a stretch relaxes, in stable steps.
 const DAMPING: Real = 0.1;
@@ -113,6 +114,11 @@ struct Actions {
     targets: Vec<(GripTarget, Vec3)>,
 }
 
+/// What a contact has given to its particle before the step. [N s]
+fn given(row: &ContactRow) -> Vec3 {
+    if row.is_guess_given { row.guess } else { Vec3::ZERO }
+}
+
 impl AffineMethod {
     fn velocity_at(&self, i: usize) -> Vec3 {
         let b = self.body_of[i];
@@ -160,8 +166,7 @@ impl AffineMethod {
         for (row, sum) in &mut actions.rows {
             let (i, n) = (row.particle, row.normal);
             let mut ease = self.mobility(i, inertia) + n.dot(row.other_mobility * n);
-            // what the other side has got of this row already is not in the velocity that the row tells
-            let mut other = row.surface_velocity - row.other_mobility * *sum;
+            let mut other = row.surface_velocity - row.other_mobility * (*sum - row.guess);
             if let Other::Own(j) = row.other {
                 other = self.velocity_at(j);
                 ease = self.mobility(i, inertia) + self.mobility(j, inertia);
@@ -197,7 +202,7 @@ impl AffineMethod {
         let mut rows = Vec::new();
         let reach = particles.radius.iter().copied().fold(0.0, Real::max);
         ctx.contacts.rows(particles, &ends, reach, &mut rows);
-        actions.rows = rows.into_iter().map(|row| (row, Vec3::ZERO)).collect();
+        actions.rows = rows.into_iter().map(|row| (row, row.guess)).collect();
     }
 }
 
@@ -223,6 +228,10 @@ impl Method for AffineMethod {
             self.push(i, impulse, &inertia);
         }
         (0..particles.len()).for_each(|i| particles.velocity[i] = self.velocity_at(i));
+    }
+
+    fn joint_mobility(&self, _particles: &Particles, i: usize) -> Option<Real> {
+        Some(1.0 / self.bodies[self.body_of[i]].mass)
     }
 
     fn step(
@@ -272,16 +281,17 @@ impl Method for AffineMethod {
                 self.find_rows(particles, ctx, &mut actions);
             }
             for (row, impulse) in &actions.rows {
-                self.push(row.particle, *impulse, &inertia);
+                let impulse = *impulse - given(row);
+                self.push(row.particle, impulse, &inertia);
                 if let Other::Own(j) = row.other {
-                    self.push(j, -*impulse, &inertia);
+                    self.push(j, -impulse, &inertia);
                 }
             }
             for _ in 0..SWEEPS {
                 self.sweep(particles, &mut actions, &inertia, dt);
             }
         }
-        for (row, impulse) in actions.rows.iter().filter(|(_, impulse)| *impulse != Vec3::ZERO) {
+        for (row, impulse) in &actions.rows {
             ctx.contacts.book(particles, row, *impulse);
         }
         for (target, impulse) in &actions.targets {

@@ -1,6 +1,8 @@
 //! What the physics suites share.
 #![allow(dead_code, reason = "each suite uses its part")]
 
+pub(crate) mod saving;
+
 use phyxel::contact::{Axes, Ease, Grip, Keyframe, Motion};
 use phyxel::geometry::{PlacedShape, Shape};
 use phyxel::material::Material;

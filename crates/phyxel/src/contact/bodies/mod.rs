@@ -41,6 +41,8 @@ pub(crate) struct GroupView<'a> {
     /// As [`super::Contacts::touching`].
     pub(crate) touching: &'a [u32],
     pub(crate) visit_bonds: VisitBonds<'a>,
+    /// Velocity change of a particle per impulse on it alone, where others move with it; nothing for free particles. [1/kg]
+    pub(crate) joint_mobility: &'a (dyn Fn(usize) -> Option<Real> + Sync),
     /// By body: true if its particles meet other bodies as balls and do not meet each other.
     pub(crate) are_balls: &'a [bool],
 }
@@ -90,6 +92,8 @@ pub(crate) struct BodyContacts {
     /// Their normals; kept up to date for those that are in pairs.
     outward: Vec<Outward>,
     paired: Vec<u32>,
+    /// Velocity change per impulse, by member; of those that are in pairs. [1/kg]
+    mobilities: Vec<Vec3>,
     pairs: Vec<Pair>,
     slack: Slack,
     /// How far particles have moved against each other since surfaces were found. [m]
@@ -121,6 +125,7 @@ impl BodyContacts {
             listed_at: Vec::new(),
             outward: Vec::new(),
             paired: Vec::new(),
+            mobilities: Vec::new(),
             pairs: Vec::new(),
             slack: Slack::default(),
             wander: 0.0,
@@ -316,7 +321,7 @@ impl BodyContacts {
         }
     }
 
-    /// 1/m, or 0 in directions in which something holds a particle.
+    /// Velocity change per impulse: 1/m of free particles, 0 in directions in which something holds a particle.
     fn find_mobilities(&mut self, groups: &[GroupView<'_>]) {
         if self.pairs.is_empty() {
             return;
@@ -328,18 +333,27 @@ impl BodyContacts {
             }
         }
         held.sort_unstable_by_key(|h| (h.0, h.1));
-        let members = &self.members;
-        let mobility = |k: u32| {
+        let Self { members, pairs, paired, mobilities, bodies, .. } = self;
+        // particles that move only together share what is pushed on all of them
+        let mut n_paired = vec![0.0; bodies.len()];
+        paired.iter().for_each(|&k| n_paired[members[k as usize].body as usize] += 1.0);
+        mobilities.resize(members.len(), Vec3::ZERO);
+        for &k in &*paired {
             let m = members[k as usize];
-            let GroupView { particles, touching, .. } = groups[m.group as usize];
-            if touching.get(m.index as usize).is_some_and(|mark| *mark >= STUCK) {
-                return Vec3::ZERO;
-            }
+            let GroupView { particles, touching, joint_mobility, .. } = groups[m.group as usize];
+            let i = m.index as usize;
             let found = held.binary_search_by_key(&(m.group, m.index), |h| (h.0, h.1));
             let free = found.map_or(Vec3::ONE, |at| Vec3::ONE - held[at].2);
-            free / particles.mass[m.index as usize]
-        };
-        self.pairs.iter_mut().for_each(|pair| pair.mobility = [mobility(pair.a), mobility(pair.b)]);
+            let is_stuck = touching.get(i).is_some_and(|mark| *mark >= STUCK);
+            mobilities[k as usize] = match joint_mobility(i) {
+                _ if is_stuck => Vec3::ZERO,
+                None => free / particles.mass[i],
+                Some(alone) => free * (alone * n_paired[m.body as usize]).min(1.0 / particles.mass[i]),
+            };
+        }
+        for pair in pairs {
+            pair.mobility = [mobilities[pair.a as usize], mobilities[pair.b as usize]];
+        }
     }
 }
 

@@ -43,6 +43,14 @@ pub(crate) struct Exchange {
     pub(crate) handed: Vec3,
 }
 
+impl Pair {
+    /// Impulse on the first particle in the last step, or so far in this one. [N s]
+    pub(crate) fn last_impulse(&self) -> Vec3 {
+        let [(before, dragged_before), (after, dragged_after)] = self.exchange.last;
+        self.normal * (before + after) + dragged_before + dragged_after
+    }
+}
+
 /// Parts of one piece touch if their own normals have at least so much of the common one.
 const FACING: Real = 0.3;
 /// Centres that have passed each other by more than this do not tell which side is which. [touching distances]
@@ -122,7 +130,7 @@ impl Pair {
     /// Gives an impulse to one of the two. [N s]
     #[inline]
     pub(crate) fn give_one(&self, all: &mut AllGroups<'_, '_>, which: usize, impulse: Vec3) {
-        all.push([self.a, self.b][which], impulse * self.mobility[which]);
+        all.give([self.a, self.b][which], self.mobility[which], impulse);
     }
 
     /// How deep the two are in each other, if they lie over each other rather than side by side. [m]

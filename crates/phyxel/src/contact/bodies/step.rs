@@ -43,9 +43,7 @@ impl<'a> BodyContactStep<'a> {
                 continue;
             }
             let owed = std::mem::take(&mut pair.exchange.owed);
-            let (i, mobility) = (all.index(pair.b), pair.mobility[1]);
-            let mass = all.particles.mass[i];
-            all.particles.push(i, -(owed[0] + owed[1]) * mobility * mass);
+            all.particles.push(all.index(pair.b), -(owed[0] + owed[1]) * free_axes(pair.mobility[1]));
         }
     }
 
@@ -59,8 +57,9 @@ impl<'a> BodyContactStep<'a> {
         &'b mut self,
         particles: &'b mut Particles,
     ) -> (&'b mut Vec<Pair>, &'b [Outward], AllGroups<'b, 'a>) {
-        let BodyContacts { pairs, members, outward, .. } = &mut *self.contacts;
-        (pairs, outward, AllGroups { own: self.own, particles, others: &mut self.others, members })
+        let BodyContacts { pairs, members, outward, mobilities, .. } = &mut *self.contacts;
+        let others = &mut self.others;
+        (pairs, outward, AllGroups { own: self.own, particles, others, members, mobilities })
     }
 }
 
@@ -70,6 +69,12 @@ pub(crate) struct AllGroups<'a, 'b> {
     particles: &'a mut Particles,
     others: &'a mut [Option<&'b mut Particles>],
     members: &'a [Member],
+    mobilities: &'a [Vec3],
+}
+
+/// 1 for axes along which a particle can move, 0 for others.
+fn free_axes(mobility: Vec3) -> Vec3 {
+    Vec3::select(mobility.cmpgt(Vec3::ZERO), Vec3::ONE, Vec3::ZERO)
 }
 
 impl AllGroups<'_, '_> {
@@ -114,7 +119,8 @@ impl AllGroups<'_, '_> {
     #[inline]
     pub(crate) fn velocity(&self, k: u32) -> Vec3 {
         let (particles, i) = self.get(k);
-        let given = particles.impulse.get(i).map_or(Vec3::ZERO, |&impulse| impulse / particles.mass[i]);
+        let given =
+            particles.impulse.get(i).map_or(Vec3::ZERO, |&impulse| impulse * self.mobilities[k as usize]);
         particles.velocity[i] + given
     }
 
@@ -124,14 +130,14 @@ impl AllGroups<'_, '_> {
         particles.contact_radius[i]
     }
 
-    /// Changes the velocity of a particle: at once in the stepped group, as an impulse that its method takes up in other groups.
+    /// Gives an impulse [N s] to a particle: at once in the stepped group, for its method to take up in other groups.
     #[inline]
-    pub(crate) fn push(&mut self, k: u32, velocity_change: Vec3) {
+    pub(crate) fn give(&mut self, k: u32, mobility: Vec3, impulse: Vec3) {
         let m = self.members[k as usize];
         let i = m.index as usize;
         match self.others[m.group as usize].as_deref_mut() {
-            Some(others) => others.push(i, velocity_change * others.mass[i]),
-            None => self.particles.velocity[i] += velocity_change,
+            Some(others) => others.push(i, impulse * free_axes(mobility)),
+            None => self.particles.velocity[i] += impulse * mobility,
         }
     }
 }
