@@ -12,24 +12,10 @@ use phyxel_io::scene::description::{Resolution, Sampling, Scene, Varying};
 use phyxel_io::scene::{ParseOptions, SceneFile, WorldOptions, apply_overrides, with_method};
 use std::path::{Path, PathBuf};
 
-/// What a particle of a method takes at the most while a world is built and run [bytes].
-///
-/// reference: about a kilobyte and 60 bytes for each neighbour, of which there are 26 at a support factor of 1.5.
-/// embedded: 32 bonds always; 5.7 kB measured at 200,000 particles with checkpoints, and room for particles that split.
-fn bytes_per_particle(method: &str, scene: &Scene) -> f64 {
-    match method {
-        "embedded" => 6000.0,
-        "incremental" => 3500.0,
-        _ => {
-            let support = scene.methods.reference.support_factor.unwrap_or(2.0);
-            1000.0 + 60.0 * 26.0 * (support / 1.5).powi(3)
-        }
-    }
-}
-
 /// As many particles as memory allows if all are of the largest kind in the scene.
 fn max_particles(scene: &Scene) -> usize {
-    let sizes = scene.bodies.iter().map(|body| bytes_per_particle(&body.method, scene));
+    let sizes =
+        scene.bodies.iter().filter_map(|body| Some(scene.methods.of(&body.method)?.bytes_per_particle()));
     let largest = sizes.fold(1.0, f64::max);
     let fits = memory::available().map(|bytes| (bytes as f64 / largest) as usize);
     fits.unwrap_or(Fill::DEFAULT_MAX_PARTICLES)
@@ -273,12 +259,14 @@ mod tests {
             let text = format!("duration = 1\n{material}{bodies}");
             parse_bytes(text.as_bytes(), "scene").unwrap().scene
         };
-        let [one, both, other] =
-            [scene(&["reference"]), scene(&["embedded", "reference"]), scene(&["reference", "embedded"])];
-        let size = |method| bytes_per_particle(method, &one);
-        assert!(size("embedded") > size("reference") && size("reference") > 2000.0);
+        let built = CATALOGUE.iter().filter_map(|e| Some((e.key, e.default_factory?().bytes_per_particle())));
+        let largest = built.clone().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+        let smallest = built.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+        assert!(smallest.1 > 2000.0);
+        let both = [largest.0, smallest.0];
+        let [one, both, other] = [scene(&[smallest.0]), scene(&both), scene(&[both[1], both[0]])];
         let ratio = max_particles(&one) as f64 / max_particles(&both) as f64;
-        assert!((ratio / (size("embedded") / size("reference")) - 1.0).abs() < 0.2, "{ratio}");
+        assert!((ratio / (largest.1 / smallest.1) - 1.0).abs() < 0.2, "{ratio}");
         assert!((max_particles(&both) as f64 / max_particles(&other) as f64 - 1.0).abs() < 0.2);
     }
 

@@ -136,19 +136,6 @@ fn a_region_of_plasticity_may_be_a_mesh() {
     assert!(error.contains("nowhere.obj") && error.contains("scene.toml:9:"), "{error}");
 }
 
-/// The schema's defaults are the engine's own.
-#[test]
-fn settings_left_out_are_the_engines_defaults() {
-    let explicit = SCENE.replace(
-        "[materials.m]",
-        "[methods.reference]\nstabilization = 0.1\ninversion_guard = 0.75\nsafety = 0.6\nvolume_stiffness = 0\n[materials.m]",
-    );
-    let limit = |text: &str| build(text).unwrap().time_step_limit();
-    let engine = phyxel::methods::reference::Params::default();
-    assert_eq!((engine.stabilization, engine.inversion_guard, engine.safety), (0.1, 0.75, 0.6));
-    assert_eq!(limit(SCENE), limit(&explicit));
-}
-
 /// A mesh body is filled like the shape that the mesh is of, and a mesh may be a box given by its corners elsewhere.
 #[test]
 fn mesh_bodies_are_filled() {

@@ -10,7 +10,7 @@ use phyxel::neighbors::{Bonds, Points, nearest};
 use phyxel::particles::{Particles, StateVisitor};
 use phyxel::prelude::*;
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Springs {
     stiffness: Real,
 }
@@ -23,6 +23,10 @@ struct SpringMethod {
 impl MethodFactory for Springs {
     fn key(&self) -> &str {
         "springs"
+    }
+
+    fn clone_box(&self) -> Box<dyn MethodFactory> {
+        Box::new(*self)
     }
 
     fn build(&self, particles: &mut Particles, _matter: &Matter) -> Result<Box<dyn Method>, MethodError> {

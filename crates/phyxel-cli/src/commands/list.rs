@@ -155,7 +155,7 @@ fn find_table(
         return None;
     }
     seen.push(table.name);
-    table.keys().find_map(|key| match key.kind {
+    table.keys().find_map(|key| match key.kind.resolved() {
         Kind::Table(inner) | Kind::Tables(inner, _) | Kind::NamedTables(inner, _) => {
             find_table(inner, name, seen)
         }

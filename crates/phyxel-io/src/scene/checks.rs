@@ -1,11 +1,10 @@
 //! Conditions between tables: names, references, order of motions, what a body can be made of, thresholds that go together.
 
 use super::build::{self, name_or_number};
-use super::events;
 use super::problem::Problem;
-use super::schema::Range as Limits;
 use super::section::Section;
 use super::spelling::{listed, nearest};
+use super::{events, settings};
 use phyxel::math::Vec3;
 use std::ops::Range;
 
@@ -25,7 +24,7 @@ pub(crate) fn check(root: &Section, names_a_method: bool) -> Vec<Problem> {
     check_body_shapes(root, &mut problems);
     check_surfaces(root, &mut problems);
     check_materials(root, &mut problems);
-    check_resampling(root, &mut problems);
+    settings::check(root, &mut problems);
     events::check(root, &mut problems);
     for grip in root.sections_or_none("grips") {
         check_motion(grip, &mut problems);
@@ -167,33 +166,6 @@ fn check_materials(root: &Section, problems: &mut Vec<Problem>) {
         }
     }
 }
-
-/// Thresholds that would split or merge particles at their usual distances.
-fn check_resampling(root: &Section, problems: &mut Vec<Problem>) {
-    let Ok(settings) = root.section("methods").and_then(|methods| methods.section("embedded")) else {
-        return;
-    };
-    let Ok(rule) = settings.text("resampling") else { return };
-    for (limited_rule, key, range, what) in RESAMPLING_LIMITS {
-        let Ok(value) = settings.number(key) else { continue };
-        if rule == limited_rule && !range.contains(value) {
-            let allowed = range.describe();
-            let message = format!("`{key}` must be {allowed} with resampling by {rule}, found {value}");
-            let problem = Problem::new(settings.span_of(key), message);
-            problems.push(
-                problem.with_help(format!("as it stands, it would {what} what is at its usual distance")),
-            );
-        }
-    }
-}
-
-/// Rule of resampling, key, allowed values, and what goes wrong beyond them.
-const RESAMPLING_LIMITS: &[(&str, &str, Limits, &str)] = &[
-    ("gaps", "split_at", Limits { min: Some((1.2, false)), max: None }, "split"),
-    ("gaps", "merge_at", Limits { min: None, max: Some((0.9, false)) }, "merge"),
-    ("eigenvalues", "split_at", Limits { min: Some((0.0, false)), max: Some((1.0, false)) }, "split"),
-    ("eigenvalues", "merge_at", Limits { min: Some((1.0, false)), max: None }, "merge"),
-];
 
 fn check_motion(section: &Section, problems: &mut Vec<Problem>) {
     let mut last: Option<f64> = None;

@@ -5,7 +5,7 @@
 use crate::results::SurfaceKind;
 use phyxel::material::{Law, YieldMeasure};
 use phyxel::math::{Mat3, Vec3};
-use phyxel::methods::{embedded, incremental};
+use phyxel::methods::{MethodFactory, SettingValue};
 use phyxel::surface::CarryOrder;
 
 /// A whole scene.
@@ -57,41 +57,39 @@ impl Scene {
     }
 }
 
-/// Settings of all methods, whether the scene uses them or not.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MethodSettings {
-    /// The reference-shape method.
-    pub reference: ReferenceSettings,
-    /// Deformation embedding: the engine's own settings.
-    pub embedded: embedded::Params,
-    /// Of the incremental method.
-    pub incremental: incremental::Params,
+/// Factories of all methods that are built, with the scene's settings, whether it uses them or not.
+#[derive(Debug, Default)]
+pub struct MethodSettings(pub Vec<Box<dyn MethodFactory>>);
+
+impl MethodSettings {
+    /// The factory of a method.
+    pub fn of(&self, method: &str) -> Option<&dyn MethodFactory> {
+        self.0.iter().find(|factory| factory.key() == method).map(|factory| &**factory)
+    }
+
+    /// The value of a method's setting.
+    pub fn get(&self, method: &str, key: &str) -> Option<SettingValue> {
+        self.of(method)?.get(key)
+    }
 }
 
-/// Settings of the reference-shape method; the scene reference says what each one does.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ReferenceSettings {
-    /// Support radius over mean neighbour distance; `None` is chosen by the sampling.
-    pub support_factor: Option<f64>,
-    /// How particle volumes are found.
-    pub volume_rule: VolumeRule,
-    /// Strength of the stabilisation, as a share of Young's modulus.
-    pub stabilization: f64,
-    /// Stiffness of the volume-conserving force, in Pa.
-    pub volume_stiffness: f64,
-    /// Stiffness of the guard against inversion, in units of λ + 2µ.
-    pub inversion_guard: f64,
-    /// Time step as a fraction of the stability limit.
-    pub safety: f64,
+impl Clone for MethodSettings {
+    fn clone(&self) -> Self {
+        Self(self.0.iter().map(|factory| factory.clone_box()).collect())
+    }
 }
 
-/// How the volume that a particle stands for is found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VolumeRule {
-    /// Volumes sum up to the body's volume.
-    Exact,
-    /// Mass over SPH density, as in Müller et al. 2004.
-    Sph,
+impl PartialEq for MethodSettings {
+    fn eq(&self, other: &Self) -> bool {
+        let values = |all: &Self| -> Vec<(String, Option<SettingValue>)> {
+            let of_one = |factory: &dyn MethodFactory| {
+                let value = |key: &str| (format!("{}.{key}", factory.key()), factory.get(key));
+                factory.settings().iter().map(|info| value(info.key)).collect::<Vec<_>>()
+            };
+            all.0.iter().flat_map(|factory| of_one(&**factory)).collect()
+        };
+        values(self) == values(other)
+    }
 }
 
 /// What bodies are made of.

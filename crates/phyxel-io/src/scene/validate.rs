@@ -4,7 +4,7 @@ use super::file::ParseOptions;
 use super::node::Node;
 use super::presets::Base;
 use super::problem::Problem;
-use super::schema::{Key, Kind, METHODS, Presence, Rule, Table};
+use super::schema::{Key, Kind, Presence, Rule, Table, method_tables};
 use super::section::{Entry, Section, Value};
 use super::spans::{Spans, join};
 use super::spelling::{listed, nearest};
@@ -123,7 +123,7 @@ impl<'a> Validator<'a> {
 
     /// Reports an unknown key and gives the known one that it probably stands for.
     fn unknown_key(&mut self, table: &'static Table, name: &str, span: Range<usize>) -> Option<&'static str> {
-        if std::ptr::eq(table, &METHODS) {
+        if std::ptr::eq(table, method_tables()) {
             self.unknown_method_settings(name, span);
             return None;
         }
@@ -263,6 +263,7 @@ impl<'a> Validator<'a> {
 
     /// Checks a value that is a table or an array of tables, and hands scalars on.
     pub(crate) fn value(&mut self, kind: &Kind, node: Node<'_>, base: &Base, place: &Place) -> Option<Value> {
+        let kind = &kind.resolved();
         match (kind, node) {
             (Kind::Table(table) | Kind::QuantityOrTable(_, table), Node::Table(source)) => {
                 Some(Value::Section(self.table(table, source, base, place)))

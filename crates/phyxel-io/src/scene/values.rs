@@ -35,9 +35,11 @@ impl Validator<'_> {
             | Kind::Method
             | Kind::Preset
             | Kind::Reference(_) => self.word(kind, node, place),
-            Kind::QuantityOrTable(..) | Kind::Table(_) | Kind::Tables(..) | Kind::NamedTables(..) => {
-                self.wrong_type(kind, node, place)
-            }
+            Kind::QuantityOrTable(..)
+            | Kind::Table(_)
+            | Kind::Methods
+            | Kind::Tables(..)
+            | Kind::NamedTables(..) => self.wrong_type(kind, node, place),
         }
     }
 

@@ -11,7 +11,7 @@ use phyxel::forces::{Field, ForceField};
 use phyxel::geometry::{Fill, FillError, PlacedShape, Placement, Sampling, Shape, Spacing, TriangleMesh};
 use phyxel::material::{Material, Plasticity, Varying};
 use phyxel::math::{Quat, Real, Vec3};
-use phyxel::methods::{CATALOGUE, ColumnInfo, reference};
+use phyxel::methods::{ColumnInfo, Refusal, find_method};
 use phyxel::surface::Carried;
 use phyxel::world::{Body, BuildError, World};
 use std::collections::BTreeMap;
@@ -46,9 +46,9 @@ impl SceneFile {
         let scene = &self.scene;
         let mut builder =
             World::builder().gravity(scene.gravity).time_step(scene.time_step).body_contact(scene.contact);
-        builder = builder.method(reference_params(&scene.methods.reference));
-        builder = builder.method(scene.methods.embedded.clone());
-        builder = builder.method(scene.methods.incremental.clone());
+        for factory in &scene.methods.0 {
+            builder = builder.method_factory(factory.clone_box());
+        }
         if let Some(clock) = options.clock {
             builder = builder.clock(clock);
         }
@@ -269,12 +269,10 @@ impl SceneFile {
     fn refused_by_method(&self, body: usize) -> String {
         let scene::Body { method, material, .. } = &self.scene.bodies[body];
         let material = &self.scene.materials[*material];
-        let entry = CATALOGUE.iter().find(|entry| entry.key == method);
-        let Some(entry) = entry else { return format!("bodies.{body}.method") };
-        let key = match (material.law, &material.plasticity) {
-            (Some(law), _) if !entry.laws.contains(&law) => "law",
-            (_, Some(_)) if !entry.plasticity => "plasticity",
-            _ => return format!("bodies.{body}"),
+        let Some(entry) = find_method(method) else { return format!("bodies.{body}.method") };
+        let Some(Refusal { property: key, .. }) = entry.refusal(material.law, material.plasticity.is_some())
+        else {
+            return format!("bodies.{body}");
         };
         let path = format!("materials.{}", material.name);
         // what a preset brought stands nowhere in the file
@@ -402,20 +400,6 @@ fn motion(motion: &scene::Motion) -> Motion {
     };
     // the validator has seen to the order of the keys
     Motion::try_new(keys.collect(), ease).unwrap_or_default()
-}
-
-fn reference_params(settings: &scene::ReferenceSettings) -> reference::Params {
-    reference::Params {
-        support: settings.support_factor.map_or(reference::Support::Auto, reference::Support::Factor),
-        volume_rule: match settings.volume_rule {
-            scene::VolumeRule::Exact => reference::VolumeRule::Exact,
-            scene::VolumeRule::Sph => reference::VolumeRule::Sph,
-        },
-        stabilization: settings.stabilization,
-        volume_stiffness: settings.volume_stiffness,
-        inversion_guard: settings.inversion_guard,
-        safety: settings.safety,
-    }
 }
 
 #[cfg(test)]

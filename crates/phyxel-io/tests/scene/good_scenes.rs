@@ -3,11 +3,16 @@
 use crate::{FULL, SHORT, parse};
 use phyxel::material::{Law, YieldMeasure};
 use phyxel::math::{Mat3, Vec3, vec3};
+use phyxel::methods::SettingValue;
 use phyxel_io::scene::description::*;
 use std::f64::consts::PI;
 
 fn placed(shape: Shape) -> PlacedShape {
     PlacedShape { shape, placement: Placement { scale: 1.0, rotation: Rotation::NONE, position: Vec3::ZERO } }
+}
+
+fn number(value: f64) -> SettingValue {
+    SettingValue::Number(value)
 }
 
 #[test]
@@ -17,15 +22,16 @@ fn the_full_scene_has_its_settings() {
     assert_eq!((scene.duration, scene.frame_rate, scene.time_step), (2.0, 30.0, Some(0.001)));
     assert_eq!((scene.gravity, scene.method.as_deref()), (vec3(0.0, -9.81, 0.0), Some("reference")));
     assert_eq!(scene.n_frames(), 60);
-    let expected = ReferenceSettings {
-        support_factor: Some(1.5),
-        volume_rule: VolumeRule::Sph,
-        stabilization: 0.2,
-        volume_stiffness: 40e3,
-        inversion_guard: 0.0,
-        safety: 0.8,
-    };
-    assert_eq!(scene.methods.reference, expected);
+    for (key, value) in [
+        ("support_factor", number(1.5)),
+        ("volume_rule", SettingValue::Word("sph".into())),
+        ("stabilization", number(0.2)),
+        ("volume_stiffness", number(40e3)),
+        ("inversion_guard", number(0.0)),
+        ("safety", number(0.8)),
+    ] {
+        assert_eq!(scene.methods.get("reference", key), Some(value), "{key}");
+    }
     let output = Output { columns: vec!["velocity".into(), "stress".into()], checkpoint_every: 10 };
     assert_eq!(scene.output, output);
 }
@@ -123,15 +129,6 @@ fn the_short_scene_has_the_defaults() {
     let scene = parse(SHORT).unwrap_or_else(|error| panic!("{error}")).scene;
     assert_eq!((scene.frame_rate, scene.gravity, scene.title), (30.0, vec3(0.0, -9.81, 0.0), None));
     assert_eq!(scene.time_step, None);
-    let reference = ReferenceSettings {
-        support_factor: None,
-        volume_rule: VolumeRule::Exact,
-        stabilization: 0.1,
-        volume_stiffness: 0.0,
-        inversion_guard: 0.75,
-        safety: 0.6,
-    };
-    assert_eq!(scene.methods.reference, reference);
     assert_eq!(scene.output, Output { columns: vec!["velocity".into()], checkpoint_every: 30 });
     let body = &scene.bodies[0];
     assert_eq!((body.seed, body.sampling, body.velocity), (1, Sampling::Lattice, Vec3::ZERO));

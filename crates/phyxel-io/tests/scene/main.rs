@@ -2,6 +2,7 @@
 
 mod bad_scenes;
 mod documentation;
+mod embedded;
 mod events;
 mod good_scenes;
 mod materials;

@@ -2,6 +2,7 @@
 
 use crate::{FULL, SHORT, parse};
 use phyxel::math::{Vec3, vec3};
+use phyxel::methods::SettingValue;
 use phyxel_io::scene::SceneFile;
 use phyxel_io::scene::description::*;
 use phyxel_io::scene::{apply_overrides, with_method};
@@ -51,6 +52,10 @@ fn entries_go_by_name_or_number() {
     assert_eq!(text, inline.replace("spacing = 1", "spacing = 2"));
 }
 
+fn setting(file: &SceneFile, key: &str) -> SettingValue {
+    file.scene.methods.get("reference", key).unwrap()
+}
+
 #[test]
 fn missing_keys_and_tables_are_made_in_their_places() {
     let file = set(
@@ -66,8 +71,8 @@ fn missing_keys_and_tables_are_made_in_their_places() {
         ],
     );
     assert_eq!(file.scene.title.as_deref(), Some("made"));
-    assert_eq!(file.scene.methods.reference.safety, 0.9);
-    assert_eq!(file.scene.methods.reference.volume_rule, VolumeRule::Sph);
+    assert_eq!(setting(&file, "safety"), SettingValue::Number(0.9));
+    assert_eq!(setting(&file, "volume_rule"), SettingValue::Word("sph".into()));
     assert_eq!(file.scene.output.checkpoint_every, 5);
     assert_eq!(file.scene.bodies[0].velocity, Vec3::X);
     assert_eq!(file.scene.bodies[0].shape.placement.rotation.axis, Vec3::Y);
@@ -83,12 +88,11 @@ fn nested_tables_are_made_inside_entries_and_braces() {
     let expected = Shape::Box { center: Vec3::ZERO, size: vec3(1.0, 2.0, 3.0) };
     assert_eq!(file.scene.bodies[1].shape.shape, expected);
     let inline = format!("methods = {{}}\n{SHORT}");
-    assert_eq!(set(&inline, &[("methods.reference.safety", "0.7")]).scene.methods.reference.safety, 0.7);
+    let file = set(&inline, &[("methods.reference.safety", "0.7")]);
+    assert_eq!(setting(&file, "safety"), SettingValue::Number(0.7));
     let headed = format!("{SHORT}[methods.reference]\nsafety = 0.1\n");
-    assert_eq!(
-        set(&headed, &[("methods.reference.stabilization", "0")]).scene.methods.reference.stabilization,
-        0.0
-    );
+    let file = set(&headed, &[("methods.reference.stabilization", "0")]);
+    assert_eq!(setting(&file, "stabilization"), SettingValue::Number(0.0));
 }
 
 #[test]

@@ -5,11 +5,13 @@
 
 mod decompose;
 mod random;
+mod range;
 mod sums;
 
 pub use decompose::{Svd, polar, svd, symmetric_eigen};
 pub use glam;
 pub use random::Random;
+pub use range::Range;
 pub use sums::{CHUNK, max_over, sum_over};
 
 /// The engine's scalar.

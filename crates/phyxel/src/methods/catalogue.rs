@@ -12,12 +12,59 @@ pub struct Entry {
     pub paper: &'static str,
     /// What it is for.
     pub about: &'static str,
-    /// The laws that it can run, its own first.
-    pub laws: &'static [Law],
-    /// Whether its matter can flow.
-    pub plasticity: bool,
+    /// Name of the method in sentences.
+    pub name: &'static str,
+    /// What it can run.
+    pub abilities: Abilities,
     /// The factory with default settings; `None` while the method is not built.
     pub default_factory: Option<fn() -> Box<dyn MethodFactory>>,
+}
+
+/// What a method can run.
+#[derive(Clone, Copy, Debug)]
+pub struct Abilities {
+    /// Laws from strain to stress, its own first.
+    pub laws: &'static [Law],
+    /// True if its matter can flow.
+    pub flows: bool,
+}
+
+/// What a method cannot run of a material.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Key of the material's property: "law" or "plasticity".
+    pub property: &'static str,
+    /// What is wrong, and which methods can run it.
+    pub message: String,
+}
+
+impl Entry {
+    /// What the method cannot run of a material with this law, its own if `None`, that flows or not; `None` if it can run all of it.
+    pub fn refusal(&self, law: Option<Law>, flows: bool) -> Option<Refusal> {
+        let refuse = |property, what: String, is_able: &dyn Fn(&Abilities) -> bool| {
+            let able = CATALOGUE.iter().filter(|e| e.default_factory.is_some() && is_able(&e.abilities));
+            let keys: Vec<String> = able.map(|e| format!("\"{}\"", e.key)).collect();
+            let able = match keys.as_slice() {
+                [] => "no method can".into(),
+                keys => format!("these can: {}", keys.join(", ")),
+            };
+            let message = format!("the method \"{}\" cannot run {what}; {able}", self.key);
+            Some(Refusal { property, message })
+        };
+        if let Some(law) = law.filter(|law| !self.abilities.laws.contains(law)) {
+            let what = format!("the law \"{}\"", law.key());
+            return refuse("law", what, &|abilities| abilities.laws.contains(&law));
+        }
+        if flows && !self.abilities.flows {
+            return refuse("plasticity", "plastic materials".into(), &|abilities| abilities.flows);
+        }
+        None
+    }
+}
+
+/// The method of a scene key.
+pub fn find_method(key: &str) -> Option<&'static Entry> {
+    CATALOGUE.iter().find(|entry| entry.key == key)
 }
 
 /// All methods, in the order in which they are listed.
@@ -26,40 +73,46 @@ pub const CATALOGUE: &[Entry] = &[
         key: "reference",
         paper: "Müller et al. 2004, Point Based Animation of Elastic, Plastic and Melting Objects",
         about: "elastic solids with a rest shape",
-        laws: &[Law::StVenantKirchhoff],
-        plasticity: false,
+        name: "the reference-shape method of Müller et al. 2004",
+        abilities: Abilities { laws: &[Law::StVenantKirchhoff], flows: false },
         default_factory: Some(|| Box::new(super::reference::Params::default())),
     },
     Entry {
         key: "incremental",
         paper: "Gerszewski et al. 2009, A Point-Based Method for Animating Elastoplastic Solids",
         about: "large plastic flow without a rest shape",
-        laws: &[Law::Corotated, Law::StVenantKirchhoff, Law::NeoHookean, Law::SquaredStretch],
-        plasticity: true,
+        name: "the incremental method, Gerszewski et al. 2009",
+        abilities: Abilities {
+            laws: &[Law::Corotated, Law::StVenantKirchhoff, Law::NeoHookean, Law::SquaredStretch],
+            flows: true,
+        },
         default_factory: Some(|| Box::new(super::incremental::Params::default())),
     },
     Entry {
         key: "embedded",
         paper: "Jones et al. 2014, Deformation Embedding for Point-Based Elastoplastic Simulation",
         about: "large elastic and plastic deformation together",
-        laws: &[Law::Corotated, Law::StVenantKirchhoff, Law::NeoHookean, Law::SquaredStretch],
-        plasticity: true,
+        name: "deformation embedding, Jones et al. 2014",
+        abilities: Abilities {
+            laws: &[Law::Corotated, Law::StVenantKirchhoff, Law::NeoHookean, Law::SquaredStretch],
+            flows: true,
+        },
         default_factory: Some(|| Box::new(super::embedded::Params::default())),
     },
     Entry {
         key: "elaston",
         paper: "Martin et al. 2010, Unified Simulation of Elastic Rods, Shells, and Solids",
         about: "rods, shells and solids in one; cutting",
-        laws: &[],
-        plasticity: false,
+        name: "elastons, Martin et al. 2010",
+        abilities: Abilities { laws: &[], flows: false },
         default_factory: None,
     },
     Entry {
         key: "peridynamic",
         paper: "He, Wang and Wu 2018, Projective Peridynamics for Modeling Versatile Elastoplastic Materials",
         about: "large time steps; cloth, rods, sand, viscoelastic fluids",
-        laws: &[],
-        plasticity: false,
+        name: "projective peridynamics, He, Wang and Wu 2018",
+        abilities: Abilities { laws: &[], flows: false },
         default_factory: None,
     },
 ];

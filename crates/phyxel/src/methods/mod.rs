@@ -7,15 +7,17 @@ mod energies;
 pub mod explicit;
 pub mod incremental;
 pub mod reference;
+mod settings;
 mod stiffness;
 mod strays;
 #[cfg(test)]
 mod testing;
 mod thin_bodies;
 
-pub use catalogue::{CATALOGUE, Entry};
+pub use catalogue::{Abilities, CATALOGUE, Entry, Refusal, find_method};
 pub use context::{StepContext, StepError, StepReport, Timings};
 pub use energies::{ElasticEnergy, Energies};
+pub use settings::{SettingError, SettingInfo, SettingKind, SettingValue};
 
 use crate::geometry::Sampling;
 use crate::material::{Law, MaterialChange, Parameter, PlasticParameter, YieldMeasure};
@@ -165,6 +167,32 @@ pub trait MethodFactory: Debug + Send + Sync {
     /// # Errors
     /// When the method cannot do what the group asks.
     fn build(&self, particles: &mut Particles, matter: &Matter) -> Result<Box<dyn Method>, MethodError>;
+
+    /// Settings that users can change, in the order in which they are documented and set.
+    fn settings(&self) -> Vec<SettingInfo> {
+        Vec::new()
+    }
+
+    /// The present value of a setting; `None` if there is no such setting or it has no meaning beside the others.
+    fn get(&self, _key: &str) -> Option<SettingValue> {
+        None
+    }
+
+    /// Changes a setting.
+    ///
+    /// # Errors
+    /// Settings that do not exist, and values that make no sense; nothing has changed then.
+    fn set(&mut self, key: &str, _value: &SettingValue) -> Result<(), SettingError> {
+        Err(SettingError { message: format!("there is no setting `{key}`"), help: None })
+    }
+
+    /// A copy with the same settings.
+    fn clone_box(&self) -> Box<dyn MethodFactory>;
+
+    /// Memory that a particle takes at the most while a world is built and run. [bytes]
+    fn bytes_per_particle(&self) -> Real {
+        4000.0
+    }
 }
 
 /// What a group is made of: a value per particle or one for all, and facts per body.

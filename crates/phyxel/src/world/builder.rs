@@ -11,7 +11,7 @@ use crate::forces::ForceField;
 use crate::geometry::{Fill, FillError, Filled, PlacedShape, Spacing, fill};
 use crate::material::{Material, Parameter, PlasticParameter, YieldMeasure};
 use crate::math::{Quat, Real, Vec3};
-use crate::methods::{CATALOGUE, Entry, GroupBody, Matter, MethodError, MethodFactory, Timings};
+use crate::methods::{GroupBody, Matter, MethodError, MethodFactory, Timings, find_method};
 use crate::particles::{PARTICLES, Particles, Remap};
 use crate::surface::{Carried, CarriedPoints};
 use std::sync::Arc;
@@ -236,6 +236,12 @@ impl WorldBuilder {
         self
     }
 
+    /// As [`WorldBuilder::method`], with a factory of any kind.
+    pub fn method_factory(mut self, factory: Box<dyn MethodFactory>) -> Self {
+        self.methods.push(Arc::from(factory));
+        self
+    }
+
     /// Key of the method that drives bodies which name none.
     pub fn default_method(mut self, key: impl Into<String>) -> Self {
         self.default_method = key.into();
@@ -382,7 +388,7 @@ impl WorldBuilder {
     fn factory(&self, key: &str) -> Option<Arc<dyn MethodFactory>> {
         let given = self.methods.iter().rev().find(|f| f.key() == key).cloned();
         given.or_else(|| {
-            let entry = CATALOGUE.iter().find(|e| e.key == key)?;
+            let entry = find_method(key)?;
             Some(Arc::from(entry.default_factory?()))
         })
     }
@@ -440,27 +446,15 @@ impl WorldBuilder {
         })
     }
 
-    /// Refuses materials that a method of the catalogue cannot run, and says which methods can.
+    /// Refuses materials that a method of the catalogue cannot run.
     fn check_abilities(&self, key: &str, members: &[usize]) -> Result<(), BuildError> {
-        let Some(entry) = CATALOGUE.iter().find(|entry| entry.key == key) else { return Ok(()) };
-        let can = |able: &dyn Fn(&Entry) -> bool| {
-            let able = |e: &&Entry| e.default_factory.is_some() && able(e);
-            let keys: Vec<String> = CATALOGUE.iter().filter(able).map(|e| format!("\"{}\"", e.key)).collect();
-            if keys.is_empty() { "no method can".into() } else { format!("these can: {}", keys.join(", ")) }
-        };
+        let Some(entry) = find_method(key) else { return Ok(()) };
         for &index in members {
             let Body { name, material, .. } = &self.bodies[index];
-            let refuse = |what: String, able: &dyn Fn(&Entry) -> bool| {
-                let message =
-                    format!("body \"{name}\": the method \"{key}\" cannot run {what}; {}", can(able));
+            if let Some(refusal) = entry.refusal(material.law, material.plasticity.is_some()) {
+                let message = format!("body \"{name}\": {}", refusal.message);
                 let source = MethodError { body: Some(index as u32), message };
-                Err(BuildError::Method { body: Some(index), source })
-            };
-            if let Some(law) = material.law.filter(|law| !entry.laws.contains(law)) {
-                return refuse(format!("the law \"{}\"", law.key()), &|e| e.laws.contains(&law));
-            }
-            if material.plasticity.is_some() && !entry.plasticity {
-                return refuse("plastic materials".into(), &|e| e.plasticity);
+                return Err(BuildError::Method { body: Some(index), source });
             }
         }
         Ok(())

@@ -7,7 +7,7 @@ use super::drag::Pull;
 use super::{Group, World, WorldError};
 use crate::material::{Lame, MaterialChange, PlasticityChange, Varying};
 use crate::math::{Real, Vec3};
-use crate::methods::{CATALOGUE, StepError};
+use crate::methods::{StepError, find_method};
 
 /// Something that happens at a time.
 #[derive(Clone, Debug, PartialEq)]
@@ -279,17 +279,10 @@ impl World {
         let Some(Group { key, .. }) = self.group_of(body as u32).map(|g| &self.groups[g]) else {
             return Ok(());
         };
-        let entry = CATALOGUE.iter().find(|entry| entry.key == key);
         let flows = matches!(change.plasticity, Some(PlasticityChange::On { .. }));
-        if flows && entry.is_some_and(|entry| !entry.plasticity) {
-            let able: Vec<String> = CATALOGUE
-                .iter()
-                .filter(|e| e.plasticity && e.default_factory.is_some())
-                .map(|e| format!("\"{}\"", e.key))
-                .collect();
-            let problem =
-                format!("the method \"{key}\" cannot run plastic materials; these can: {}", able.join(", "));
-            return Err(ActionError::Material { body: self.body_names[body].clone(), problem });
+        if let Some(refusal) = find_method(key).and_then(|entry| entry.refusal(None, flows)) {
+            let (body, problem) = (self.body_names[body].clone(), refusal.message);
+            return Err(ActionError::Material { body, problem });
         }
         Ok(())
     }

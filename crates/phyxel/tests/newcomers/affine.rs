@@ -43,6 +43,10 @@ impl MethodFactory for Affine {
         if self.is_implicit { "affine_implicit" } else { "affine" }
     }
 
+    fn clone_box(&self) -> Box<dyn MethodFactory> {
+        Box::new(*self)
+    }
+
     fn build(&self, particles: &mut Particles, matter: &Matter) -> Result<Box<dyn Method>, MethodError> {
         let x = &particles.position;
         let neighbors = nearest(Points { positions: x, keys: &particles.body }, 18).symmetrized();

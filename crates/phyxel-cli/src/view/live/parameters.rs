@@ -1,7 +1,7 @@
 //! The sliders: which material parameters of a live run can be changed, in which range, and what they are now.
 
 use phyxel::material::{Material, MaterialChange, PlasticityChange, Varying};
-use phyxel::methods::CATALOGUE;
+use phyxel::methods::find_method;
 use phyxel::world::World;
 use phyxel_io::results::BodyInfo;
 use serde_json::{Value, json};
@@ -135,7 +135,7 @@ impl Panel {
         let mut sliders = Vec::new();
         for body in bodies {
             let Some(material) = world.material(&body.name) else { continue };
-            let flows = CATALOGUE.iter().any(|entry| entry.key == body.method && entry.plasticity);
+            let flows = find_method(&body.method).is_some_and(|entry| entry.abilities.flows);
             let keys = Key::ALL.into_iter().filter(|key| flows || !key.is_plastic());
             for key in keys.filter(|key| key.is_free(material)) {
                 let last = key.value(material).unwrap_or_else(|| key.natural(material));

@@ -61,7 +61,7 @@ fn key_schema(key: &Key, methods: &[&str]) -> Value {
 
 fn kind_schema(kind: &Kind, methods: &[&str]) -> Value {
     let text = || json!({ "type": "string", "minLength": 1 });
-    match kind {
+    match &kind.resolved() {
         Kind::Quantity(quantity) => json!({ "anyOf": quantity_schemas(quantity) }),
         Kind::QuantityOrWord(quantity, word) => {
             let mut options = quantity_schemas(quantity);
@@ -92,6 +92,7 @@ fn kind_schema(kind: &Kind, methods: &[&str]) -> Value {
             let row = vector_schema(*dimension, VectorRule::Any);
             json!({ "type": "array", "items": row, "minItems": 3, "maxItems": 3 })
         }
+        Kind::Methods => json!({}),
         Kind::Table(table) => reference(table),
         Kind::Tables(table, min) => json!({ "type": "array", "items": reference(table), "minItems": min }),
         Kind::NamedTables(table, min) => json!({

@@ -58,7 +58,7 @@ fn write_table(text: &mut String, table: &'static Table) {
 /// The cell that says what a key takes.
 fn value_text(kind: &Kind) -> String {
     let link = |table: &Table| format!("[{}](#{})", table.name.replace('_', " "), table.name);
-    match kind {
+    match &kind.resolved() {
         Kind::Quantity(quantity) => quantity_text(quantity),
         Kind::QuantityOrWord(quantity, word) => format!("{}, or `\"{word}\"`", quantity_text(quantity)),
         Kind::QuantityOrTable(quantity, table) => format!("{}, or {}", quantity_text(quantity), link(table)),
@@ -91,6 +91,7 @@ fn value_text(kind: &Kind) -> String {
             format!("three numbers{unit}{rule}")
         }
         Kind::Matrix(dimension) => format!("three rows of three numbers [{}]", dimension.unit()),
+        Kind::Methods => String::new(),
         Kind::Table(table) => link(table),
         Kind::Tables(table, 0) => format!("array of {}", link(table)),
         Kind::Tables(table, min) => format!("array of {}, at least {min}", link(table)),

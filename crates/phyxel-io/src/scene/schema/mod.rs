@@ -14,13 +14,15 @@ mod varying;
 
 pub use json::json_schema;
 pub use markdown::reference_markdown;
-pub(crate) use methods::METHODS;
+pub(crate) use methods::method_tables;
 pub(crate) use shapes::SHAPE_KEYS;
 pub use tables::ROOT;
 
 use super::spelling::listed;
 use super::units::Dimension;
 use phyxel::material::PRESETS;
+pub use phyxel::math::Range;
+use phyxel::methods::CATALOGUE;
 
 /// A table of the scene file and the keys that it may hold.
 #[derive(Debug)]
@@ -119,10 +121,22 @@ pub enum Kind {
     Matrix(Dimension),
     /// A table.
     Table(&'static Table),
+    /// The table of tables with the methods' settings, see [`Kind::resolved`].
+    Methods,
     /// An array of at least so many tables.
     Tables(&'static Table, usize),
     /// A table of at least so many tables whose keys are names that the user gives.
     NamedTables(&'static Table, usize),
+}
+
+impl Kind {
+    /// The kind itself, with the methods' tables in place of their name.
+    pub fn resolved(self) -> Self {
+        match self {
+            Self::Methods => Self::Table(method_tables()),
+            other => other,
+        }
+    }
 }
 
 /// A physical quantity and the values that make sense for it.
@@ -137,48 +151,6 @@ pub struct Quantity {
 /// Shorthand for a [`Quantity`].
 const fn quantity(dimension: Dimension, range: Range) -> Quantity {
     Quantity { dimension, range }
-}
-
-/// Allowed values between two optional limits.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Range {
-    /// Lower limit, and whether it is allowed itself.
-    pub min: Option<(f64, bool)>,
-    /// Upper limit, and whether it is allowed itself.
-    pub max: Option<(f64, bool)>,
-}
-
-impl Range {
-    /// Any finite number.
-    pub const ANY: Self = Self { min: None, max: None };
-    /// Greater than zero.
-    pub const POSITIVE: Self = Self { min: Some((0.0, false)), max: None };
-    /// Zero or more.
-    pub const NON_NEGATIVE: Self = Self { min: Some((0.0, true)), max: None };
-
-    /// Whether a value is allowed. NaN never is.
-    pub fn contains(&self, value: f64) -> bool {
-        let above = self.min.is_none_or(|(min, allowed)| value > min || (allowed && value == min));
-        let below = self.max.is_none_or(|(max, allowed)| value < max || (allowed && value == max));
-        value.is_finite() && above && below
-    }
-
-    /// The limits as words that follow "must be": "greater than 0".
-    pub fn describe(&self) -> String {
-        let at_least = |(min, allowed): (f64, bool)| {
-            if allowed { format!("at least {min}") } else { format!("greater than {min}") }
-        };
-        let at_most = |(max, allowed): (f64, bool)| {
-            if allowed { format!("at most {max}") } else { format!("less than {max}") }
-        };
-        match (self.min, self.max) {
-            (None, None) => "finite".to_owned(),
-            (Some(min), None) => at_least(min),
-            (None, Some(max)) => at_most(max),
-            (Some((min, true)), Some((max, true))) => format!("from {min} to {max}"),
-            (Some(min), Some(max)) => format!("{} and {}", at_least(min), at_most(max)),
-        }
-    }
 }
 
 /// What the components of a vector must satisfy.
@@ -235,7 +207,7 @@ impl Rule {
 impl Kind {
     /// The table that values of this kind are, or may be.
     fn inner_table(&self) -> Option<&'static Table> {
-        match self {
+        match self.resolved() {
             Self::Table(table) | Self::Tables(table, _) => Some(table),
             Self::NamedTables(table, _) | Self::QuantityOrTable(_, table) => Some(table),
             _ => None,
@@ -265,7 +237,7 @@ impl Kind {
                 format!("an array of three numbers, each {}", dimension.describe())
             }
             Self::Matrix(_) => "an array of three rows of three numbers".to_owned(),
-            Self::Table(_) => "a table".to_owned(),
+            Self::Table(_) | Self::Methods => "a table".to_owned(),
             Self::Tables(..) => "an array of tables".to_owned(),
             Self::NamedTables(..) => "a table of named tables".to_owned(),
         }
@@ -283,7 +255,9 @@ impl Kind {
             Self::Integer(min, max) => 10.clamp(*min, *max).to_string(),
             Self::Boolean => "true".to_owned(),
             Self::Text | Self::Name | Self::Reference(_) => "\"bar\"".to_owned(),
-            Self::Method => "\"reference\"".to_owned(),
+            Self::Method => {
+                CATALOGUE.first().map_or_else(String::new, |method| format!("\"{}\"", method.key))
+            }
             Self::Axes => "\"xz\"".to_owned(),
             Self::Preset => PRESETS.first().map_or_else(String::new, |preset| format!("\"{}\"", preset.name)),
             Self::Choice(choices) => {
@@ -293,7 +267,7 @@ impl Kind {
             Self::Vector(Dimension::LENGTH, _) => "[1, 0.5, \"25 cm\"]".to_owned(),
             Self::Vector(..) => "[0, 1, 0]".to_owned(),
             Self::Matrix(_) => "[[1, 0, 0], [0, 1, 0], [0, 0, 1]]".to_owned(),
-            Self::Table(_) => "{ ... }".to_owned(),
+            Self::Table(_) | Self::Methods => "{ ... }".to_owned(),
             Self::Tables(..) => "[{ ... }, { ... }]".to_owned(),
             Self::NamedTables(..) => String::new(),
         }

@@ -2,7 +2,6 @@
 
 use super::events::EVENT;
 use super::materials::MATERIAL;
-use super::methods::METHODS;
 use super::shapes::{PLACED_SHAPE, PLACEMENT_KEYS, ROTATION, SHAPE};
 use super::varying::along_keys;
 use super::{Key, Kind, Presence, Quantity, Range, Referent, Rule, Table, VectorRule, key, quantity};
@@ -58,7 +57,7 @@ pub static ROOT: Table = Table {
             Presence::Default("true"),
             "Whether bodies, and parts of one body, keep out of each other; false lets them pass through, as the papers do.",
         ),
-        key("methods", Kind::Table(&METHODS), Presence::Default("{}"), "Settings of the methods."),
+        key("methods", Kind::Methods, Presence::Default("{}"), "Settings of the methods."),
         key(
             "materials",
             Kind::NamedTables(&MATERIAL, 1),

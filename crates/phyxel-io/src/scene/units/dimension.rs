@@ -54,6 +54,12 @@ dimensions! {
 }
 
 impl Dimension {
+    /// The dimension of an SI unit that has a name here; "1" is none.
+    pub fn of_unit(unit: &str) -> Option<Self> {
+        let unit = if unit == "1" { "" } else { unit };
+        NAMED.iter().find(|named| named.unit == unit).map(|named| named.dimension)
+    }
+
     fn named(self) -> Option<&'static Named> {
         NAMED.iter().find(|named| named.dimension == self)
     }

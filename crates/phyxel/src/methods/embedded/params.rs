@@ -2,8 +2,10 @@
 
 use super::Embedded;
 use crate::material::FlowRule;
-use crate::math::Real;
+use crate::math::{Range, Real};
+use crate::methods::settings::{self, Setting, SettingError, SettingInfo, SettingKind, SettingValue, index};
 use crate::methods::{Matter, Method, MethodError, MethodFactory};
+use crate::neighbors::SLOTS;
 use crate::particles::Particles;
 
 /// Where masses and volumes come from.
@@ -85,6 +87,46 @@ pub enum Resampling {
     },
 }
 
+impl Resampling {
+    /// By gaps, with thresholds that worked.
+    pub const GAPS: Self = Self::Gaps { split: 1.7, merge: 0.4 };
+    /// By eigenvalues, with thresholds that worked.
+    pub const EIGENVALUES: Self = Self::Eigenvalues { split: 0.6, merge: 1.5 };
+
+    /// Where particles split and merge.
+    fn thresholds(self) -> Option<[Real; 2]> {
+        match self {
+            Self::Gaps { split, merge } | Self::Eigenvalues { split, merge } => Some([split, merge]),
+            Self::Off => None,
+        }
+    }
+
+    /// Refuses thresholds that would split or merge what is at its usual distance. They mean something else for each rule.
+    fn set_threshold(&mut self, key: &str, value: &SettingValue) -> Result<(), SettingError> {
+        let SettingValue::Number(value) = *value else { return Ok(()) };
+        let is_split = key == "split_at";
+        let (rule, range, threshold) = match self {
+            Self::Off => return Ok(()),
+            Self::Gaps { split, .. } if is_split => ("gaps", Range::over(1.2), split),
+            Self::Gaps { merge, .. } => ("gaps", Range::under(0.9), merge),
+            Self::Eigenvalues { split, .. } if is_split => {
+                ("eigenvalues", Range { max: Some((1.0, false)), ..Range::POSITIVE }, split)
+            }
+            Self::Eigenvalues { merge, .. } => ("eigenvalues", Range::over(1.0), merge),
+        };
+        if !range.contains(value) {
+            let what = if is_split { "split" } else { "merge" };
+            let allowed = range.describe();
+            return Err(SettingError {
+                message: format!("`{key}` must be {allowed} with resampling by {rule}, found {value}"),
+                help: Some(format!("as it stands, it would {what} what is at its usual distance")),
+            });
+        }
+        *threshold = value;
+        Ok(())
+    }
+}
+
 /// Settings of the embedded method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Params {
@@ -146,7 +188,7 @@ impl Default for Params {
             list_update: ListUpdate::Continuous,
             common_neighbors: 8,
             speed_limit: 0.6,
-            resampling: Resampling::Gaps { split: 1.7, merge: 0.4 },
+            resampling: Resampling::GAPS,
             safety: 0.3,
         }
     }
@@ -170,11 +212,198 @@ impl Params {
             list_update: ListUpdate::Plain,
             common_neighbors: 0,
             speed_limit: 0.0,
-            resampling: Resampling::Eigenvalues { split: 0.6, merge: 1.5 },
+            resampling: Resampling::EIGENVALUES,
             ..Self::default()
         }
     }
 }
+
+/// All settings, in the order of the documentation.
+static SETTINGS: &[Setting<Params>] = &[
+    Setting::number(
+        "support_factor",
+        Range::between(1.0, 4.0),
+        "Support radius of a particle as a multiple of the mean distance to its 32 nearest neighbours; the paper has 2.",
+        |p| &mut p.support_factor,
+    ),
+    Setting::choice(
+        "volume_rule",
+        &[
+            ("exact", "each particle's share of the shape"),
+            (
+                "moments",
+                "from the moments of its neighbourhood, as in the paper, scaled so that the body has its true volume",
+            ),
+        ],
+        "How the volume that a particle stands for is found.",
+        |p| index(&[VolumeRule::Exact, VolumeRule::Moments], p.volume_rule),
+        |p, k| p.volume_rule = [VolumeRule::Exact, VolumeRule::Moments][k],
+    ),
+    Setting::choice(
+        "mass_rule",
+        &[
+            ("fixed", "only splitting and merging change masses, so that momentum is kept"),
+            ("running", "masses follow the volumes in every step, as in the paper"),
+        ],
+        "Whether masses change while it runs.",
+        |p| index(&[MassRule::Fixed, MassRule::Running], p.mass_rule),
+        |p, k| p.mass_rule = [MassRule::Fixed, MassRule::Running][k],
+    ),
+    Setting::number(
+        "stabilization",
+        Range::NON_NEGATIVE,
+        "Strength, as a share of lambda + 2 mu, of the penalty on motion that a particle's deformation gradient does not \
+             see; the paper has none, which is 0.",
+        |p| &mut p.stabilization,
+    ),
+    Setting::number(
+        "repulsion",
+        Range::NON_NEGATIVE,
+        "Strength, as a share of lambda + 2 mu, with which particles that have flowed and are nearer than 0.8 of the spacing push \
+             each other away; the paper has none, which is 0.",
+        |p| &mut p.repulsion,
+    ),
+    Setting::number(
+        "volume_correction",
+        Range::FRACTION,
+        "Share of the difference between det F and the volume that the density tells which an update of the neighbourhoods takes away, \
+             where matter has flowed and is denser than F says; the paper has none, which is 0. It acts with `list_update = \"continuous\"`.",
+        |p| &mut p.volume_correction,
+    ),
+    Setting::choice(
+        "flow_rule",
+        &[
+            ("per_second", "`flow_rate` is in 1/s, and the material does not depend on the time step"),
+            ("per_step", "`flow_rate` is the share that flows in one step, as in the paper"),
+        ],
+        "What the flow rate of a material means.",
+        |p| index(&[FlowRule::PerSecond, FlowRule::PerStep], p.flow_rule),
+        |p, k| p.flow_rule = [FlowRule::PerSecond, FlowRule::PerStep][k],
+    ),
+    Setting::choice(
+        "integrator",
+        &[
+            ("leapfrog", "half a kick, implicit viscosity, drift, half a kick"),
+            ("symplectic_euler", "a whole kick, implicit viscosity, drift"),
+            (
+                "newmark",
+                "the paper's scheme for viscous matter, with elastic forces in both halves: as printed, bodies fall at half their weight",
+            ),
+        ],
+        "How positions and velocities advance; the paper has leapfrog, with explicit viscosity, and Newmark.",
+        |p| index(&[Integrator::Leapfrog, Integrator::SymplecticEuler, Integrator::Newmark], p.integrator),
+        |p, k| p.integrator = [Integrator::Leapfrog, Integrator::SymplecticEuler, Integrator::Newmark][k],
+    ),
+    Setting::choice(
+        "viscosity_model",
+        &[
+            (
+                "strain_rate",
+                "the rate of strain, which is true shear viscosity and does not brake rigid motion",
+            ),
+            ("sph", "differences of velocity, as in the paper, which brakes rotation, too"),
+        ],
+        "What viscosity acts on.",
+        |p| index(&[ViscosityModel::StrainRate, ViscosityModel::Sph], p.viscosity_model),
+        |p, k| p.viscosity_model = [ViscosityModel::StrainRate, ViscosityModel::Sph][k],
+    ),
+    Setting::choice(
+        "embedding",
+        &[
+            ("linear", "by least squares, as in the paper"),
+            ("nonlinear", "as the pose of least elastic energy, after Wicke et al. 2010"),
+            ("off", "never: neighbourhoods stay what they are at the start, as in the paper's Fig. 5 b"),
+        ],
+        "How the embedded positions are found.",
+        |p| index(&[Embedding::Linear, Embedding::Nonlinear, Embedding::Off], p.embedding),
+        |p, k| p.embedding = [Embedding::Linear, Embedding::Nonlinear, Embedding::Off][k],
+    ),
+    Setting::integer(
+        "embed_every",
+        [1, 1_000_000],
+        "Steps between two updates of embedding and neighbourhoods, at least; the paper has 1.",
+        |p| &mut p.embed_every,
+    ),
+    Setting::number(
+        "embed_flow",
+        Range::NON_NEGATIVE,
+        "Plastic strain since the last update, where it is largest, that makes an update worth while; the paper updates in \
+             every step, which 0 does.",
+        |p| &mut p.embed_flow,
+    ),
+    Setting::number(
+        "embed_tolerance",
+        Range { min: Some((0.0, false)), max: Some((0.01, true)) },
+        "Residual of the embedding over its right-hand side; sloppy ones add up, and the paper names none.",
+        |p| &mut p.embed_tolerance,
+    ),
+    Setting::choice(
+        "list_update",
+        &[
+            ("continuous", "the deformation gradient stays what it was, and so do the forces"),
+            ("plain", "new bonds are embedded ones and nothing else changes, as in the paper"),
+        ],
+        "What a change of neighbours does to the rest bonds.",
+        |p| index(&[ListUpdate::Continuous, ListUpdate::Plain], p.list_update),
+        |p, k| p.list_update = [ListUpdate::Continuous, ListUpdate::Plain][k],
+    ),
+    Setting::integer(
+        "common_neighbors",
+        [0, SLOTS as i64],
+        "Neighbours that two particles must share to become neighbours, so that layers which only touch do not weld; \
+             the paper has 0.",
+        |p| &mut p.common_neighbors,
+    ),
+    Setting::number(
+        "speed_limit",
+        Range::NON_NEGATIVE,
+        "Speed over its neighbours' that a particle may have, in speeds of sound; the paper has no limit, which is 0.",
+        |p| &mut p.speed_limit,
+    ),
+    Setting::choice(
+        "resampling",
+        &[
+            ("gaps", "by gaps and closeness at rest, in units of the spacing"),
+            ("eigenvalues", "by the paper's eigenvalues, against those of the start; it hardly ever acts"),
+            ("off", "never"),
+        ],
+        "When particles split and merge.",
+        |p| match p.resampling {
+            Resampling::Gaps { .. } => 0,
+            Resampling::Eigenvalues { .. } => 1,
+            Resampling::Off => 2,
+        },
+        |p, k| p.resampling = [Resampling::GAPS, Resampling::EIGENVALUES, Resampling::Off][k],
+    ),
+    Setting::own(
+        SettingInfo {
+            key: "split_at",
+            kind: SettingKind::Number("1", Range::POSITIVE),
+            default_note: Some("1.7 for gaps, 0.6 for eigenvalues"),
+            about: "Gap on both sides over which a particle splits, in spacings and over 1.2; or, for eigenvalues, share of the \
+             start's smallest under which it splits, less than 1. The paper leaves the number open.",
+        },
+        |p| p.resampling.thresholds().map(|[split, _]| SettingValue::Number(split)),
+        |p, value| p.resampling.set_threshold("split_at", value),
+    ),
+    Setting::own(
+        SettingInfo {
+            key: "merge_at",
+            kind: SettingKind::Number("1", Range::NON_NEGATIVE),
+            default_note: Some("0.4 for gaps, 1.5 for eigenvalues"),
+            about: "Distance under which two particles merge, in spacings and less than 0.9; or, for eigenvalues, multiple of the \
+             start's largest over which they merge, over 1. The paper leaves the number open.",
+        },
+        |p| p.resampling.thresholds().map(|[_, merge]| SettingValue::Number(merge)),
+        |p, value| p.resampling.set_threshold("merge_at", value),
+    ),
+    Setting::number(
+        "safety",
+        Range::SHARE,
+        "Largest time step as a fraction of the stability limit; the paper names its time steps only.",
+        |p| &mut p.safety,
+    ),
+];
 
 impl MethodFactory for Params {
     fn key(&self) -> &str {
@@ -183,5 +412,26 @@ impl MethodFactory for Params {
 
     fn build(&self, particles: &mut Particles, matter: &Matter) -> Result<Box<dyn Method>, MethodError> {
         Ok(Box::new(Embedded::build(self.clone(), particles, matter)?))
+    }
+
+    fn settings(&self) -> Vec<SettingInfo> {
+        settings::infos(SETTINGS)
+    }
+
+    fn get(&self, key: &str) -> Option<SettingValue> {
+        settings::get(SETTINGS, self, key)
+    }
+
+    fn set(&mut self, key: &str, value: &SettingValue) -> Result<(), SettingError> {
+        settings::set(SETTINGS, self, key, value)
+    }
+
+    fn clone_box(&self) -> Box<dyn MethodFactory> {
+        Box::new(self.clone())
+    }
+
+    /// 32 bonds always; 5.7 kB measured at 200,000 particles with checkpoints, and room for particles that split.
+    fn bytes_per_particle(&self) -> Real {
+        6000.0
     }
 }

@@ -2,7 +2,8 @@
 
 use super::Incremental;
 use crate::material::FlowRule;
-use crate::math::Real;
+use crate::math::{Range, Real};
+use crate::methods::settings::{self, Setting, SettingError, SettingInfo, SettingValue, index};
 use crate::methods::{Matter, Method, MethodError, MethodFactory};
 use crate::particles::Particles;
 
@@ -123,6 +124,130 @@ impl Params {
     }
 }
 
+/// All settings, in the order of the documentation.
+static SETTINGS: &[Setting<Params>] = &[
+    Setting::number(
+        "support",
+        Range::between(1.5, 4.0),
+        "Support radius of a particle in spacings; the paper names none, and its kernel form is best at 2.",
+        |p| &mut p.support,
+    ),
+    Setting::integer(
+        "neighbors",
+        [10, 200],
+        "Neighbours that a particle has at the most: where more are inside the support, it shrinks; the paper has 30.",
+        |p| &mut p.neighbors,
+    ),
+    Setting::choice(
+        "force_form",
+        &[
+            (
+                "corrected",
+                "by the gradient of the same fit that the deformation comes from, exact for even stress also at surfaces",
+            ),
+            (
+                "kernel",
+                "by the plain gradient of the cosine kernel, as in the paper, which is too soft at surfaces",
+            ),
+        ],
+        "How stress becomes force.",
+        |p| index(&[ForceForm::Corrected, ForceForm::Kernel], p.force_form),
+        |p, k| p.force_form = [ForceForm::Corrected, ForceForm::Kernel][k],
+    ),
+    Setting::choice(
+        "stress_form",
+        &[
+            ("first_piola", "the first Piola-Kirchhoff stress"),
+            (
+                "scaled",
+                "multiplied by the stretch, as in the paper: softer when squeezed, stiffer when pulled",
+            ),
+        ],
+        "What the kernel form takes for stress.",
+        |p| index(&[StressForm::FirstPiola, StressForm::Scaled], p.stress_form),
+        |p, k| p.stress_form = [StressForm::FirstPiola, StressForm::Scaled][k],
+    ),
+    Setting::choice(
+        "history",
+        &[
+            ("composed", "the product of the steps' deformation gradients, which is the paper's method"),
+            ("additive", "the sum of the steps' strains, which forgets rotations, as in its Fig. 8"),
+            ("stored_rest", "the bonds of the start, deformed by the flow, as in its Fig. 8"),
+        ],
+        "What remembers the deformation.",
+        |p| index(&[History::Composed, History::Additive, History::StoredRest], p.history),
+        |p, k| p.history = [History::Composed, History::Additive, History::StoredRest][k],
+    ),
+    Setting::number(
+        "stabilization",
+        Range::NON_NEGATIVE,
+        "Strength, as a share of lambda + 2 mu, of the penalty on motion that a particle's deformation gradient does not \
+             see; the paper has none, which is 0. It acts in the corrected form.",
+        |p| &mut p.stabilization,
+    ),
+    Setting::number(
+        "repulsion",
+        Range::NON_NEGATIVE,
+        "Strength, as a share of lambda + 2 mu, with which particles push each other away that are nearer than 0.8 of the spacing and can flow, or nearer than half of it; the paper \
+             has none, which is 0. It acts in the corrected form.",
+        |p| &mut p.repulsion,
+    ),
+    Setting::number(
+        "pressure",
+        Range::NON_NEGATIVE,
+        "Stiffness of SPH pressure against crowding, as a share of Young's modulus; the paper uses it in many scenes, \
+             without its numbers. It makes matter stiffer in bulk: keep it under 0.5.",
+        |p| &mut p.pressure,
+    ),
+    Setting::number_in(
+        "volume_relaxation",
+        "1/s",
+        Range::NON_NEGATIVE,
+        "How quickly changes of volume beyond two thirds or three halves are forgotten; the paper mentions it without a \
+             formula.",
+        |p| &mut p.volume_relaxation,
+    ),
+    Setting::choice(
+        "integrator",
+        &[
+            ("leapfrog", "half a kick, implicit viscosity, drift, half a kick"),
+            ("symplectic_euler", "a whole kick, implicit viscosity, drift, as in the paper"),
+        ],
+        "How positions and velocities advance.",
+        |p| index(&[Integrator::Leapfrog, Integrator::SymplecticEuler], p.integrator),
+        |p, k| p.integrator = [Integrator::Leapfrog, Integrator::SymplecticEuler][k],
+    ),
+    Setting::choice(
+        "flow_rule",
+        &[
+            ("per_second", "`flow_rate` is in 1/s, and the material does not depend on the time step"),
+            ("per_step", "`flow_rate` is the share that flows in one step, as in the paper"),
+        ],
+        "What the flow rate of a material means.",
+        |p| index(&[FlowRule::PerSecond, FlowRule::PerStep], p.flow_rule),
+        |p, k| p.flow_rule = [FlowRule::PerSecond, FlowRule::PerStep][k],
+    ),
+    Setting::choice(
+        "viscosity_model",
+        &[
+            (
+                "strain_rate",
+                "the rate of strain, which is true shear viscosity and does not brake rigid motion",
+            ),
+            ("sph", "differences of velocity, as in the paper, which brakes rotation, too"),
+        ],
+        "What viscosity acts on.",
+        |p| index(&[ViscosityModel::StrainRate, ViscosityModel::Sph], p.viscosity_model),
+        |p, k| p.viscosity_model = [ViscosityModel::StrainRate, ViscosityModel::Sph][k],
+    ),
+    Setting::number(
+        "safety",
+        Range::SHARE,
+        "Largest time step as a fraction of the stability limit; the paper names its time steps only.",
+        |p| &mut p.safety,
+    ),
+];
+
 impl MethodFactory for Params {
     fn key(&self) -> &str {
         "incremental"
@@ -130,5 +255,25 @@ impl MethodFactory for Params {
 
     fn build(&self, particles: &mut Particles, matter: &Matter) -> Result<Box<dyn Method>, MethodError> {
         Ok(Box::new(Incremental::build(self.clone(), particles, matter)?))
+    }
+
+    fn settings(&self) -> Vec<SettingInfo> {
+        settings::infos(SETTINGS)
+    }
+
+    fn get(&self, key: &str) -> Option<SettingValue> {
+        settings::get(SETTINGS, self, key)
+    }
+
+    fn set(&mut self, key: &str, value: &SettingValue) -> Result<(), SettingError> {
+        settings::set(SETTINGS, self, key, value)
+    }
+
+    fn clone_box(&self) -> Box<dyn MethodFactory> {
+        Box::new(self.clone())
+    }
+
+    fn bytes_per_particle(&self) -> Real {
+        3500.0
     }
 }

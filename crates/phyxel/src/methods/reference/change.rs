@@ -1,22 +1,12 @@
 //! Materials that change between steps.
 
 use super::Reference;
-use crate::material::{Lame, MaterialChange, PlasticityChange};
-use crate::methods::MethodError;
+use crate::material::{Lame, MaterialChange};
 use crate::particles::Particles;
 
 impl Reference {
     /// The rest shape stays; stresses, forces and the stable step follow.
-    pub(super) fn change(
-        &mut self,
-        particles: &Particles,
-        body: u32,
-        change: &MaterialChange,
-    ) -> Result<(), MethodError> {
-        if !matches!(change.plasticity, None | Some(PlasticityChange::Off)) {
-            let message = "the method \"reference\" cannot run plastic materials".into();
-            return Err(MethodError { body: Some(body), message });
-        }
+    pub(super) fn change(&mut self, particles: &Particles, body: u32, change: &MaterialChange) {
         let bodies = &particles.body;
         if let Some(viscosity) = change.viscosity {
             self.viscosity.set(viscosity, bodies, body);
@@ -29,6 +19,5 @@ impl Reference {
             self.find_rest_particles(particles);
             self.forces_at(&particles.position);
         }
-        Ok(())
     }
 }

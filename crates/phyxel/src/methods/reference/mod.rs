@@ -148,7 +148,8 @@ impl Method for Reference {
         body: u32,
         change: &MaterialChange,
     ) -> Result<(), MethodError> {
-        self.change(particles, body, change)
+        self.change(particles, body, change);
+        Ok(())
     }
 
     fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {

@@ -1,7 +1,8 @@
 //! Settings of the reference method: what the user typed.
 
 use super::Reference;
-use crate::math::Real;
+use crate::math::{Range, Real};
+use crate::methods::settings::{self, Setting, SettingError, SettingInfo, SettingKind, SettingValue, index};
 use crate::methods::{Matter, Method, MethodError, MethodFactory};
 use crate::particles::Particles;
 
@@ -67,6 +68,74 @@ impl Params {
     }
 }
 
+/// All settings, in the order of the documentation.
+static SETTINGS: &[Setting<Params>] = &[
+    Setting::own(
+        SettingInfo {
+            key: "support_factor",
+            kind: SettingKind::NumberOrWord(Range::between(1.0, 6.0), "auto"),
+            default_note: None,
+            about: "Support radius of a particle as a multiple of the mean distance to its ten nearest neighbours; \"auto\" is 1.5 \
+             for lattices and 2 for irregular samplings, the paper has 3.",
+        },
+        |p| match p.support {
+            Support::Auto => Some(SettingValue::Word("auto".into())),
+            Support::Factor(factor) => Some(SettingValue::Number(factor)),
+        },
+        |p, value| {
+            p.support = match value {
+                SettingValue::Number(factor) => Support::Factor(*factor),
+                _ => Support::Auto,
+            };
+            Ok(())
+        },
+    ),
+    Setting::choice(
+        "volume_rule",
+        &[
+            (
+                "exact",
+                "the particles' volumes sum up to the body's volume, so that mass and stiffness are true",
+            ),
+            (
+                "sph",
+                "mass over SPH density as in the paper, which makes small bodies too stiff and too heavy",
+            ),
+        ],
+        "How the volume that a particle stands for is found.",
+        |p| index(&[VolumeRule::Exact, VolumeRule::Sph], p.volume_rule),
+        |p, k| p.volume_rule = [VolumeRule::Exact, VolumeRule::Sph][k],
+    ),
+    Setting::number(
+        "stabilization",
+        Range::NON_NEGATIVE,
+        "Strength, as a share of Young's modulus, of the penalty on motion that a particle's deformation gradient does \
+             not see; it vanishes for affine motion, and 0 gives the paper's method.",
+        |p| &mut p.stabilization,
+    ),
+    Setting::number_in(
+        "volume_stiffness",
+        "Pa",
+        Range::NON_NEGATIVE,
+        "Stiffness of the paper's volume-conserving force, an added bulk modulus that resists inversion and makes the \
+             body less compressible than its Poisson ratio says.",
+        |p| &mut p.volume_stiffness,
+    ),
+    Setting::number(
+        "inversion_guard",
+        Range::NON_NEGATIVE,
+        "Stiffness, in units of lambda + 2 mu, of the force that turns inverted particles back; it acts under 0.6 of the \
+             rest volume only, so that E and nu stay the asked ones, and 0 gives the paper's method.",
+        |p| &mut p.inversion_guard,
+    ),
+    Setting::number(
+        "safety",
+        Range::SHARE,
+        "Largest time step as a fraction of the stability limit of the explicit integration.",
+        |p| &mut p.safety,
+    ),
+];
+
 impl MethodFactory for Params {
     fn key(&self) -> &str {
         "reference"
@@ -74,5 +143,30 @@ impl MethodFactory for Params {
 
     fn build(&self, particles: &mut Particles, matter: &Matter) -> Result<Box<dyn Method>, MethodError> {
         Ok(Box::new(Reference::build(self.clone(), particles, matter)?))
+    }
+
+    fn settings(&self) -> Vec<SettingInfo> {
+        settings::infos(SETTINGS)
+    }
+
+    fn get(&self, key: &str) -> Option<SettingValue> {
+        settings::get(SETTINGS, self, key)
+    }
+
+    fn set(&mut self, key: &str, value: &SettingValue) -> Result<(), SettingError> {
+        settings::set(SETTINGS, self, key, value)
+    }
+
+    fn clone_box(&self) -> Box<dyn MethodFactory> {
+        Box::new(self.clone())
+    }
+
+    /// About a kilobyte, and 60 bytes for each neighbour, of which there are 26 at a support factor of 1.5.
+    fn bytes_per_particle(&self) -> Real {
+        let support = match self.support {
+            Support::Auto => 2.0,
+            Support::Factor(factor) => factor,
+        };
+        1000.0 + 60.0 * 26.0 * (support / 1.5).powi(3)
     }
 }
