@@ -159,7 +159,8 @@ impl March<'_> {
 
     fn record(&mut self, frame: usize) -> Result<FrameNews, ResultError> {
         let start = clock::seconds();
-        let snapshot = self.world.frame(&self.plan.columns);
+        let columns: Vec<&str> = self.plan.columns.iter().map(String::as_str).collect();
+        let snapshot = self.world.frame(&columns);
         let ledger = self.world.ledger();
         let news = FrameNews {
             frame,

@@ -55,7 +55,7 @@ impl Surfaces {
         if self.skins.is_empty() {
             return (surfaces, problems);
         }
-        let frame = world.frame(&["velocity".to_owned()]);
+        let frame = world.frame(&["velocity"]);
         let volume = world.ledger().volume;
         for (body, name, params) in &self.skins {
             let own = self.shares.volume(*body, Some(volume));

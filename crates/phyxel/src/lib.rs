@@ -18,7 +18,7 @@
 //!
 //! for _ in 0..30 {
 //!     world.advance(1.0 / 60.0)?;
-//!     let frame = world.frame(&["stress".into()]); // f32 positions, radii, ids and the columns asked for
+//!     let frame = world.frame(&["stress"]); // f32 positions, radii, ids and the columns asked for
 //!     assert!(frame.position.iter().all(|p| p[1] > 0.0));
 //! }
 //! println!("kinetic energy: {} J", world.ledger().kinetic_energy);
@@ -51,11 +51,15 @@ pub mod world;
 
 /// What most programs that embed the engine need.
 pub mod prelude {
-    pub use crate::contact::{Friction, Grip, Keyframe, Motion, Obstacle};
+    pub use crate::contact::{Axes, Ease, Friction, Grip, Keyframe, Motion, Obstacle};
     pub use crate::forces::{Field, ForceField};
+    pub use crate::frame::Frame;
     pub use crate::geometry::{Fill, PlacedShape, Placement, Sampling, Shape, Spacing};
-    pub use crate::material::{Material, MaterialChange, PlasticityChange};
+    pub use crate::material::{Law, Material, MaterialChange, Plasticity, PlasticityChange, Varying};
     pub use crate::math::{Mat3, Quat, Real, Vec3, vec3};
     pub use crate::surface::{Carried, CarryOrder};
-    pub use crate::world::{Action, Body, Event, Hold, World};
+    pub use crate::world::{
+        Action, Body, BodyId, BuildError, Event, Hold, Ledger, ObstacleId, RayHit, Touching, TouchingSide,
+        World, WorldBuilder, WorldError,
+    };
 }

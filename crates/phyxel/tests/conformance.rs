@@ -131,7 +131,7 @@ fn rigid_motion_costs_nothing_and_even_stretch_is_even() {
         assert!(world.ledger().max_speed < 1e-10, "{}", row.key);
         let map = phyxel::math::Mat3::from_diagonal(vec3(1.1, 0.95, 1.02));
         world.edit_particles(|p| p.position.iter_mut().for_each(|x| *x = map * *x));
-        let frame = world.frame(&["stress".into()]);
+        let frame = world.frame(&["stress"]);
         let stress = &frame.columns[0].values;
         assert!(stress.iter().all(|s| *s > 1e3 && (s / stress[0] - 1.0).abs() < 1e-5), "{}", row.key);
     });

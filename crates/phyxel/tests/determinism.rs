@@ -192,7 +192,7 @@ fn goes_on_with_the_same_bits(make: fn() -> World) {
     resumed.advance_to(0.15).unwrap();
     assert_eq!(straight.digest(), resumed.digest());
     assert_eq!(straight.ledger(), resumed.ledger());
-    assert_eq!(straight.frame(&["stress".into()]), resumed.frame(&["stress".into()]));
+    assert_eq!(straight.frame(&["stress"]), resumed.frame(&["stress"]));
 }
 
 /// A world that is driven by calls between frames and one that was given what those were do the same. The second half of the

@@ -381,7 +381,7 @@ fn other_bodies_keep_their_material() {
         let mut world = builder.body(first).body(second).build().unwrap();
         world.edit_particles(|p| p.position.iter_mut().for_each(|x| x.y *= 1.01));
         let stress = |world: &World, body: u32| -> Vec<f32> {
-            let frame = world.frame(&["stress".into()]);
+            let frame = world.frame(&["stress"]);
             let rows = frame.body.iter().zip(&frame.columns[0].values);
             rows.filter(|row| *row.0 == body).map(|row| *row.1).collect()
         };

@@ -205,7 +205,7 @@ pub(super) mod tests {
         frames: std::ops::RangeInclusive<usize>,
         checkpoint: usize,
     ) {
-        let columns = ["velocity".to_owned(), "stress".to_owned()];
+        let columns = ["velocity", "stress"];
         for frame in frames {
             world.advance_to(frame as f64 / 60.0).unwrap();
             recorder

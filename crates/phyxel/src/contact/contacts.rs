@@ -20,6 +20,40 @@ pub(crate) const TOUCHES_NOTHING: u32 = 0;
 pub(crate) const TOUCHES: u32 = 1;
 pub(crate) const STUCK: u32 = 2;
 
+/// Impulses between one body and one obstacle, summed up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Touch {
+    pub(crate) body: u32,
+    pub(crate) obstacle: usize,
+    /// On the body. [N s]
+    pub(crate) impulse: Vec3,
+    /// Σ |impulse| x, and Σ |impulse|. [N s m, N s]
+    pub(crate) moment: Vec3,
+    pub(crate) weight: Real,
+}
+
+impl Touch {
+    /// Adds an impulse at a place to a list with one entry for each body and obstacle.
+    #[inline]
+    pub(crate) fn add(all: &mut Vec<Self>, body: u32, obstacle: usize, impulse: Vec3, place: Vec3) {
+        let weight = impulse.length();
+        let one = Self { body, obstacle, impulse, moment: place * weight, weight };
+        Self::merge(all, one);
+    }
+
+    /// Adds an entry to a list. The last ones are looked at first: particles lie in memory body by body.
+    pub(crate) fn merge(all: &mut Vec<Self>, one: Self) {
+        match all.iter_mut().rev().find(|t| t.body == one.body && t.obstacle == one.obstacle) {
+            Some(touch) => {
+                touch.impulse += one.impulse;
+                touch.moment += one.moment;
+                touch.weight += one.weight;
+            }
+            None => all.push(one),
+        }
+    }
+}
+
 /// The obstacles and other bodies of a step, for the particles of one group.
 pub struct Contacts<'a> {
     pub(crate) obstacles: &'a [PosedObstacle],
@@ -32,6 +66,8 @@ pub struct Contacts<'a> {
     pub(crate) phase: Option<Phase>,
     /// Impulse on the bodies, by obstacle. [N s]
     pub(crate) impulses: &'a mut [Vec3],
+    /// The same by body and obstacle.
+    pub(crate) touches: &'a mut Vec<Touch>,
     /// Pairs with other bodies.
     pub(crate) bodies: BodyContactStep<'a>,
 }
@@ -178,6 +214,8 @@ impl Contacts<'_> {
         match row.other {
             Other::Obstacle(k) => {
                 self.impulses[k] += impulse;
+                let (body, place) = (particles.body[row.particle], particles.position[row.particle]);
+                Touch::add(self.touches, body, k, impulse, place);
                 self.touching.resize(particles.len(), TOUCHES_NOTHING);
                 let mark = &mut self.touching[row.particle];
                 if row.friction == Friction::Stick && impulse != Vec3::ZERO {

@@ -1,19 +1,23 @@
 //! From a description to a world that is valid.
 
 mod doubts;
+mod groups;
+
+pub(super) use groups::{Member, Methods};
 
 use super::events::{Schedule, p_wave_modulus};
-use super::{ActionError, Event, Group, Interval, World, sorting};
+use super::moved_obstacles::MovedObstacles;
+use super::{ActionError, Event, Interval, World};
 use crate::contact::{
     BodyContacts, BodyTraits, Grip, GripMove, Holds, Obstacle, Pose, PosedObstacle, Surface,
 };
 use crate::forces::ForceField;
 use crate::geometry::{Fill, FillError, Filled, PlacedShape, Spacing, fill};
-use crate::material::{Material, Parameter, PlasticParameter, YieldMeasure};
+use crate::material::Material;
 use crate::math::{Quat, Real, Vec3};
-use crate::methods::{GroupBody, Matter, MethodError, MethodFactory, Timings, find_method};
-use crate::particles::{PARTICLES, Particles, Remap};
-use crate::surface::{Carried, CarriedPoints};
+use crate::methods::{CATALOGUE, MethodError, MethodFactory, Timings};
+use crate::particles::Particles;
+use crate::surface::Carried;
 use std::sync::Arc;
 
 /// Coulomb's coefficient between bodies that name none.
@@ -172,8 +176,7 @@ pub struct WorldBuilder {
     grips: Vec<Grip>,
     fields: Vec<ForceField>,
     gravity: Vec3,
-    methods: Vec<Arc<dyn MethodFactory>>,
-    default_method: String,
+    methods: Methods,
     time_step: Option<Real>,
     events: Vec<Event>,
     body_contact: bool,
@@ -189,8 +192,7 @@ impl Default for WorldBuilder {
             grips: Vec::new(),
             fields: Vec::new(),
             gravity: Vec3::new(0.0, -9.81, 0.0),
-            methods: Vec::new(),
-            default_method: "reference".into(),
+            methods: Methods { given: Vec::new(), default: CATALOGUE[0].key.into() },
             time_step: None,
             events: Vec::new(),
             body_contact: true,
@@ -232,19 +234,19 @@ impl WorldBuilder {
 
     /// Gives a method with its settings, or one of the caller's own; the last one given for a key counts.
     pub fn method(mut self, factory: impl MethodFactory + 'static) -> Self {
-        self.methods.push(Arc::new(factory));
+        self.methods.given.push(Arc::new(factory));
         self
     }
 
     /// As [`WorldBuilder::method`], with a factory of any kind.
     pub fn method_factory(mut self, factory: Box<dyn MethodFactory>) -> Self {
-        self.methods.push(Arc::from(factory));
+        self.methods.given.push(Arc::from(factory));
         self
     }
 
     /// Key of the method that drives bodies which name none.
     pub fn default_method(mut self, key: impl Into<String>) -> Self {
-        self.default_method = key.into();
+        self.methods.default = key.into();
         self
     }
 
@@ -294,6 +296,7 @@ impl WorldBuilder {
             schedule: Schedule::default(),
             pull: Vec::new(),
             posed: self.pose_obstacles(&filled)?,
+            moved: MovedObstacles::default(),
             moves: vec![
                 GripMove { start: still(), end: still(), axes: Vec3::ZERO, active: false };
                 self.grips.len()
@@ -309,15 +312,27 @@ impl WorldBuilder {
             grips: Vec::new(),
             fields: Vec::new(),
             gravity: self.gravity,
+            methods: self.methods.clone(),
             timings: Timings::default(),
         };
         for (grip, step) in self.grips.iter().zip(&mut world.moves) {
             step.axes = grip.axes.mask();
         }
         let mut held = vec![0usize; self.grips.len()];
-        for (key, members) in self.groups() {
-            let group = self.build_group(&key, &members, &filled, &mut world, &mut held)?;
+        for (_, members) in self.groups() {
+            let first_id = |k: usize| filled[..k].iter().map(|f| f.positions.len() as u64).sum();
+            let member = |&k: &usize| Member {
+                index: k as u32,
+                body: &self.bodies[k],
+                points: &filled[k],
+                first_id: first_id(k),
+            };
+            let members: Vec<Member<'_>> = members.iter().map(member).collect();
+            let centers = &mut world.grip_centers;
+            let hold = |particles: &Particles| self.hold(particles, centers, &mut held);
+            let (group, doubts) = self.methods.build_group(&members, world.body_contacts.bodies(), hold)?;
             world.groups.push(group);
+            world.warnings.extend(doubts);
         }
         if let Some((k, grip)) = self.grips.iter().enumerate().find(|(k, _)| held[*k] == 0) {
             let problem = match self.bodies.iter().any(|b| b.name == grip.body) {
@@ -361,10 +376,10 @@ impl WorldBuilder {
     fn groups(&self) -> Vec<(String, Vec<usize>)> {
         let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
         for (index, body) in self.bodies.iter().enumerate() {
-            let key = body.method.as_ref().unwrap_or(&self.default_method);
-            match groups.iter_mut().find(|g| g.0 == *key) {
+            let key = self.methods.key(body);
+            match groups.iter_mut().find(|g| g.0 == key) {
                 Some(group) => group.1.push(index),
-                None => groups.push((key.clone(), vec![index])),
+                None => groups.push((key.into(), vec![index])),
             }
         }
         groups
@@ -385,142 +400,8 @@ impl WorldBuilder {
         traits
     }
 
-    fn factory(&self, key: &str) -> Option<Arc<dyn MethodFactory>> {
-        let given = self.methods.iter().rev().find(|f| f.key() == key).cloned();
-        given.or_else(|| {
-            let entry = find_method(key)?;
-            Some(Arc::from(entry.default_factory?()))
-        })
-    }
-
-    fn build_group(
-        &self,
-        key: &str,
-        members: &[usize],
-        filled: &[Filled],
-        world: &mut World,
-        held: &mut [usize],
-    ) -> Result<Group, BuildError> {
-        self.check_abilities(key, members)?;
-        let (mut particles, mut matter) = self.gather_matter(members, filled, world.body_contacts.bodies());
-        let mut holds = self.hold(&particles, world, held);
-        let cell = 4.0 * particles.radius.iter().sum::<Real>() / particles.len() as Real;
-        let order = sorting::morton_order(&particles.position, &particles.body, cell);
-        let mut remap = Remap::reorder(PARTICLES, &order, &particles.mass);
-        particles.visit_state(&mut remap);
-        holds.visit_state(&mut remap);
-        for parameter in [
-            &mut matter.density,
-            &mut matter.youngs_modulus,
-            &mut matter.poisson_ratio,
-            &mut matter.viscosity,
-        ] {
-            parameter.reorder(&order);
-        }
-        matter.plasticity.reorder(&order);
-        let factory = self.factory(key).ok_or_else(|| BuildError::UnknownMethod {
-            body: members[0],
-            name: self.bodies[members[0]].name.clone(),
-            method: key.into(),
-        })?;
-        let method = factory
-            .build(&mut particles, &matter)
-            .map_err(|source| BuildError::Method { body: source.body.map(|b| b as usize), source })?;
-        world.warnings.extend(method.doubts(&particles));
-        let rest_limit = method.max_time_step(&particles).value;
-        let bonds = |i: usize, visit: &mut dyn FnMut(usize, Vec3)| method.visit_bonds(&particles, i, visit);
-        let bodies = members.iter().map(|&index| (index as u32, &self.bodies[index].carried));
-        let with_points: Vec<(u32, &Carried)> = bodies.filter(|b| !b.1.points.is_empty()).collect();
-        let carried = CarriedPoints::new(&with_points, &particles, &bonds);
-        Ok(Group {
-            key: key.into(),
-            bodies: members.iter().map(|&k| k as u32).collect(),
-            particles,
-            method,
-            holds,
-            touching: Vec::new(),
-            given: Vec::new(),
-            carried,
-            start_limit: rest_limit,
-            rest_limit,
-        })
-    }
-
-    /// Refuses materials that a method of the catalogue cannot run.
-    fn check_abilities(&self, key: &str, members: &[usize]) -> Result<(), BuildError> {
-        let Some(entry) = find_method(key) else { return Ok(()) };
-        for &index in members {
-            let Body { name, material, .. } = &self.bodies[index];
-            if let Some(refusal) = entry.refusal(material.law, material.plasticity.is_some()) {
-                let message = format!("body \"{name}\": {}", refusal.message);
-                let source = MethodError { body: Some(index as u32), message };
-                return Err(BuildError::Method { body: Some(index), source });
-            }
-        }
-        Ok(())
-    }
-
-    /// Particles of a group in order of id, and what they are made of.
-    fn gather_matter(
-        &self,
-        members: &[usize],
-        filled: &[Filled],
-        traits: &[BodyTraits],
-    ) -> (Particles, Matter) {
-        let mut particles = Particles::default();
-        let zero = || Parameter::Uniform(0.0);
-        let mut matter = Matter {
-            density: zero(),
-            youngs_modulus: zero(),
-            poisson_ratio: zero(),
-            viscosity: zero(),
-            plasticity: PlasticParameter::never(),
-            bodies: Vec::new(),
-        };
-        for &index in members {
-            let (body, points) = (&self.bodies[index], &filled[index]);
-            let (n, before) = (points.positions.len(), particles.len());
-            let m = &body.material;
-            let density = m.density.resolve(&points.positions);
-            let first_id: usize = filled[..index].iter().map(|f| f.positions.len()).sum();
-            let mut own = Particles {
-                id: (first_id..first_id + n).map(|id| id as u32).collect(),
-                body: vec![index as u32; n],
-                position: points.positions.clone(),
-                velocity: vec![body.velocity; n],
-                mass: (0..n).map(|i| density.at(i) * points.volumes[i]).collect(),
-                volume: points.volumes.clone(),
-                radius: points.spacing.iter().map(|s| 0.5 * s).collect(),
-                contact_radius: points.spacing.iter().map(|s| 0.5 * s).collect(),
-                impulse: Vec::new(),
-            };
-            let center = own.center_of_mass();
-            for (v, x) in own.velocity.iter_mut().zip(&own.position) {
-                *v += body.angular_velocity.cross(*x - center);
-            }
-            particles.append(own);
-            matter.density.append(before, &density, n);
-            matter.youngs_modulus.append(before, &m.youngs_modulus.resolve(&points.positions), n);
-            matter.poisson_ratio.append(before, &m.poisson_ratio.resolve(&points.positions), n);
-            matter.viscosity.append(before, &m.viscosity.resolve(&points.positions), n);
-            let mut flow = PlasticParameter::resolve(m.plasticity.as_ref(), &points.positions);
-            matter.plasticity.append(before, &mut flow, n);
-            matter.bodies.push(GroupBody {
-                index: index as u32,
-                name: body.name.clone(),
-                matter: traits[index].matter,
-                sampling: body.fill.sampling,
-                volume: points.volume,
-                law: m.law,
-                measure: m.plasticity.as_ref().map_or(YieldMeasure::default(), |p| p.measure),
-                flows: m.plasticity.is_some(),
-            });
-        }
-        (particles, matter)
-    }
-
     /// The particles that grips hold; one that two grips select belongs to the first.
-    fn hold(&self, particles: &Particles, world: &mut World, held: &mut [usize]) -> Holds {
+    fn hold(&self, particles: &Particles, centers: &mut [Vec3], held: &mut [usize]) -> Holds {
         let mut holds = Holds::default();
         let mut taken = vec![false; particles.len()];
         for (k, grip) in self.grips.iter().enumerate() {
@@ -539,7 +420,7 @@ impl WorldBuilder {
                 mass += particles.mass[i];
             }
             if mass > 0.0 {
-                world.grip_centers[k] = sum / mass;
+                centers[k] = sum / mass;
             }
         }
         holds

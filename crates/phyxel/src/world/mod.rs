@@ -1,22 +1,31 @@
 //! A world: groups of bodies, what they meet, and the march through time.
 
+mod bodies;
 mod builder;
 mod drag;
 mod events;
+mod ids;
 mod ledger;
+mod moved_obstacles;
 mod pace;
+mod queries;
 mod sampling_quality;
 mod sorting;
 mod stepping;
 
+pub use bodies::RemoveError;
 pub use builder::{Body, BuildError, WorldBuilder};
 pub use events::{Action, ActionError, Event, Hold};
+pub use ids::{BodyId, ObstacleId};
 pub use ledger::Ledger;
+pub use queries::{RayHit, Touching, TouchingSide};
 pub use sampling_quality::SamplingQuality;
 
+use self::builder::Methods;
 use self::drag::{Hand, Pull, visit_pull};
 use self::events::Schedule;
-use crate::contact::{BodyContacts, Grip, GripMove, Holds, Obstacle, PosedObstacle};
+use self::moved_obstacles::MovedObstacles;
+use crate::contact::{BodyContacts, Grip, GripMove, Holds, Obstacle, PosedObstacle, Touch};
 use crate::forces::ForceField;
 use crate::frame::{Frame, FrameColumn};
 use crate::material::Material;
@@ -48,6 +57,8 @@ struct Group {
 /// A simulation that can be advanced.
 pub struct World {
     groups: Vec<Group>,
+    /// What groups can be made of.
+    methods: Methods,
     body_names: Vec<String>,
     /// What the bodies are made of now.
     materials: Vec<Material>,
@@ -59,6 +70,7 @@ pub struct World {
     pull: Vec<Pull>,
     obstacles: Vec<Obstacle>,
     posed: Vec<PosedObstacle>,
+    moved: MovedObstacles,
     grips: Vec<Grip>,
     grip_centers: Vec<Vec3>,
     moves: Vec<GripMove>,
@@ -78,6 +90,7 @@ pub struct World {
 #[derive(Clone, Debug, Default)]
 struct Interval {
     start: Real,
+    end: Real,
     n_steps: usize,
     iterations: usize,
     n_unconverged: usize,
@@ -86,6 +99,8 @@ struct Interval {
     reason: &'static str,
     grip_impulses: Vec<Vec3>,
     obstacle_impulses: Vec<Vec3>,
+    /// By body and obstacle.
+    touches: Vec<Touch>,
     drag_impulse: Vec3,
     /// Pairs of particles that press on each other at the end, and the deepest overlap. [m]
     body_contacts: (usize, Real),
@@ -193,6 +208,7 @@ impl World {
         self.body_contacts.forget();
         self.interval = Interval {
             start: self.time,
+            end,
             grip_impulses: vec![Vec3::ZERO; self.grips.len()],
             obstacle_impulses: vec![Vec3::ZERO; self.obstacles.len()],
             time_step: end - self.time,
@@ -202,6 +218,7 @@ impl World {
             self.act_on_due_events()?;
             self.advance_undisturbed(self.schedule.pause(end))?;
         }
+        self.moved.arrive();
         Ok(())
     }
 
@@ -240,6 +257,7 @@ impl World {
             visitor.visit(StateItem { name, unit: "m/s2", set: "", carry: Carry::Copy, data });
         }
         visit_pull(&mut self.pull, visitor);
+        self.moved.visit_state(visitor);
         for group in &mut self.groups {
             group.particles.visit_state(visitor);
             let data = StateData::Integers(&mut group.touching);
@@ -261,7 +279,10 @@ impl World {
         for group in &mut self.groups {
             group.method.changed(&group.particles, Change::Restored);
         }
-        self.interval = Interval { start: self.time, ..Interval::default() };
+        for k in 0..self.obstacles.len() {
+            self.posed[k].moving |= self.moved.way(k).is_some();
+        }
+        self.interval = Interval { start: self.time, end: self.time, ..Interval::default() };
     }
 
     /// Digest of every bit of the state.
@@ -282,7 +303,7 @@ impl World {
     }
 
     /// A snapshot with the asked-for columns; names that no group knows are left out.
-    pub fn frame(&self, columns: &[String]) -> Frame {
+    pub fn frame(&self, columns: &[&str]) -> Frame {
         let mut rows: Vec<(u32, usize, usize)> = Vec::with_capacity(self.n_particles());
         for (g, group) in self.groups.iter().enumerate() {
             rows.extend(group.particles.id.iter().enumerate().map(|(i, &id)| (id, g, i)));
@@ -298,7 +319,7 @@ impl World {
             columns: Vec::new(),
         };
         let known = self.columns();
-        for info in columns.iter().filter_map(|name| known.iter().find(|c| c.name == name)) {
+        for info in columns.iter().filter_map(|name| known.iter().find(|c| c.name == *name)) {
             let per_group: Vec<Vec<Real>> = self.groups.iter().map(|g| group_column(g, info)).collect();
             let n_components = info.n_components;
             let values = rows.iter().flat_map(|&(_, g, i)| {

@@ -59,9 +59,8 @@ impl World {
     /// Limits the motion of a step where a particle can reach something within it: all bodies, and obstacles unless the method's
     /// contact is swept.
     fn limit_by_speed(&self, groups: &[usize], limit: &mut Limit) {
-        let speeds =
-            self.obstacles.iter().filter(|o| !o.motion.is_still()).map(|o| o.surface_speed(self.time));
-        let surface_speed = speeds.fold(0.0, Real::max);
+        let moving = (0..self.obstacles.len()).filter(|&k| self.posed[k].moving);
+        let surface_speed = moving.map(|k| self.surface_speed(k)).fold(0.0, Real::max);
         let meets_others = self.body_contacts.is_on() && self.body_names.len() > 1;
         for &g in groups {
             let Group { particles: p, method, .. } = &self.groups[g];
@@ -90,7 +89,8 @@ impl World {
     fn can_reach_obstacle(&self, particles: &Particles, way: Real) -> bool {
         let reach = way + 2.0 * largest_radius(particles);
         let bounds = bounds(particles);
-        self.obstacles.iter().any(|obstacle| is_near(obstacle, &bounds, reach))
+        let all = self.obstacles.iter().zip(&self.posed);
+        all.into_iter().any(|(obstacle, posed)| posed.moving || is_near(obstacle, &bounds, reach))
     }
 
     /// True if bodies of a group may touch others when both go at most so far. [m]
@@ -156,9 +156,9 @@ fn largest_radius(particles: &Particles) -> Real {
     max_over(particles.len(), |i| particles.radius[i]).map_or(0.0, |m| m.0)
 }
 
-/// True if an obstacle's surface may be within `reach` of a box; true if that cannot be told. [m]
+/// True if a resting obstacle's surface may be within `reach` of a box, or if that cannot be told. [m]
 fn is_near(obstacle: &Obstacle, bounds: &Aabb, reach: Real) -> bool {
-    if obstacle.inside || !obstacle.motion.is_still() {
+    if obstacle.inside {
         return true;
     }
     if let Shape::HalfSpace { normal, .. } = obstacle.shape.shape {

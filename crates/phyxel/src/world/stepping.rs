@@ -24,6 +24,7 @@ impl World {
             *sum = (sum.0 + n, sum.1.max(deepest));
         }
         self.interval.n_steps = n_before + most_steps;
+        self.time = end;
         Ok(())
     }
 
@@ -109,6 +110,7 @@ impl World {
                     given,
                     phase: None,
                     impulses: &mut interval.obstacle_impulses,
+                    touches: &mut interval.touches,
                     bodies,
                 },
                 grips: Grips { moves, holds, time_step, impulses: &mut interval.grip_impulses },
@@ -176,10 +178,11 @@ impl World {
     /// Where obstacles and grips are at the beginning and the end of the step.
     fn pose(&mut self, time_step: Real) {
         let (start, end) = (self.time, self.time + time_step);
-        for (obstacle, posed) in self.obstacles.iter().zip(&mut self.posed).filter(|o| o.1.moving) {
-            let center = obstacle.center();
-            (posed.start, posed.end) =
-                (obstacle.motion.pose(start, center), obstacle.motion.pose(end, center));
+        for k in 0..self.obstacles.len() {
+            if self.posed[k].moving {
+                let poses = (self.obstacle_pose(k, start), self.obstacle_pose(k, end));
+                (self.posed[k].start, self.posed[k].end) = poses;
+            }
         }
         for ((grip, step), &center) in self.grips.iter().zip(&mut self.moves).zip(&self.grip_centers) {
             (step.start, step.end) = (grip.motion.pose(start, center), grip.motion.pose(end, center));

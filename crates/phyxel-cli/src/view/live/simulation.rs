@@ -271,7 +271,8 @@ impl Simulation {
 
     /// The world as it is now, and which particle stands where in it.
     fn snapshot(&mut self, columns: &[String]) -> Snapshot {
-        let frame = self.world.frame(columns);
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let frame = self.world.frame(&columns);
         let rows = Rows { id: frame.id.clone(), body: frame.body.clone() };
         match self.rows.back() {
             Some((index, _)) if *index == self.frame => {}
@@ -303,7 +304,8 @@ impl Simulation {
     /// All about a particle, as it is now.
     fn particle(&self, frame: usize, row: usize) -> Result<Value, String> {
         let (id, _) = self.particle_at(frame, row)?;
-        let now = self.world.frame(&self.columns);
+        let columns: Vec<&str> = self.columns.iter().map(String::as_str).collect();
+        let now = self.world.frame(&columns);
         let names: Vec<String> = self.bodies.iter().map(|body| body.name.clone()).collect();
         let answer = now.id.binary_search(&id).ok().and_then(|now_row| {
             let mut answer = particle_of_frame(frame, now_row, &now, &names)?;

@@ -17,7 +17,7 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use visitors::{Reader, Writer, put_text, take_long, take_text, take_word};
 
 const MAGIC: &[u8; 8] = b"PHYXELCP";
-const FORMAT_VERSION: u32 = 3;
+const FORMAT_VERSION: u32 = 4;
 /// The state is large and changes all the time: speed counts.
 const COMPRESSION_LEVEL: i32 = 1;
 /// Bytes that go to the compressor or come from a file at once.

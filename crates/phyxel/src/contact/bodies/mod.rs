@@ -13,7 +13,7 @@ mod surface;
 pub(crate) use pair::{Exchange, Pair};
 pub(crate) use step::{AllGroups, BodyContactStep};
 
-use super::{Holds, STUCK};
+use super::{Holds, STUCK, Touch};
 use crate::geometry::Aabb;
 use crate::math::{Real, Vec3};
 use crate::neighbors::{Grid, Neighbors, VisitBonds};
@@ -140,6 +140,17 @@ impl BodyContacts {
         &self.bodies
     }
 
+    /// Replaces what is known of the bodies; there may be more of them.
+    pub(crate) fn set_bodies(&mut self, bodies: Vec<BodyTraits>) {
+        self.bodies = bodies;
+        self.clear();
+    }
+
+    /// Forgets all members and pairs: groups have got other numbers.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::new(self.is_on, std::mem::take(&mut self.bodies));
+    }
+
     /// Surfaces and pairs are to be found anew.
     pub(crate) fn forget(&mut self) {
         self.is_current = false;
@@ -149,6 +160,20 @@ impl BodyContacts {
     pub(crate) fn summary(&self) -> (usize, Real) {
         let n = self.pairs.iter().filter(|pair| pair.exchange.pushed > 0.0).count();
         (n, self.pairs.iter().map(Pair::overlap).fold(0.0, Real::max))
+    }
+
+    /// Impulses between bodies in the last step, with the second body in place of an obstacle; `place` gives the position of a group's
+    /// particle.
+    pub(crate) fn impulses(&self, place: impl Fn(usize, usize) -> Vec3) -> Vec<Touch> {
+        let mut all = Vec::new();
+        for pair in self.pairs.iter().filter(|pair| pair.exchange.pushed > 0.0) {
+            let (a, b) = (self.members[pair.a as usize], self.members[pair.b as usize]);
+            let at = |m: Member| place(m.group as usize, m.index as usize);
+            Touch::add(&mut all, a.body, b.body as usize, pair.last_impulse(), 0.5 * (at(a) + at(b)));
+        }
+        all.retain(|touch| touch.weight > 0.0);
+        all.sort_by_key(|touch| (touch.body, touch.obstacle));
+        all
     }
 
     /// Before a step, with the stepped groups at the same time: finds who may touch whom in it.

@@ -1,7 +1,7 @@
 //! How explicit steps respond to obstacles: particles are pushed out, lose the velocity into the surface, and are braked by friction.
 
 use super::Phase;
-use crate::contact::{Contact, Contacts, Friction, PosedObstacle, STUCK, TOUCHES, TOUCHES_NOTHING};
+use crate::contact::{Contact, Contacts, Friction, PosedObstacle, STUCK, TOUCHES, TOUCHES_NOTHING, Touch};
 use crate::math::{CHUNK, Real, Vec3};
 use crate::particles::Particles;
 use rayon::prelude::*;
@@ -17,14 +17,16 @@ pub(super) fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, ph
     }
     contacts.touching.resize(particles.len(), TOUCHES_NOTHING);
     contacts.given.resize(particles.len(), Vec3::ZERO);
-    let Particles { position, velocity, mass, contact_radius, .. } = particles;
+    let Particles { position, velocity, mass, contact_radius, body, .. } = particles;
     let rows = position.par_chunks_mut(CHUNK).zip(velocity.par_chunks_mut(CHUNK));
     let rows = rows.zip(mass.par_chunks(CHUNK)).zip(contact_radius.par_chunks(CHUNK));
     let rows = rows.zip(contacts.touching.par_chunks_mut(CHUNK)).zip(contacts.given.par_chunks_mut(CHUNK));
+    let rows = rows.zip(body.par_chunks(CHUNK));
     // one partial sum per chunk, added in order: the same bits for any number of threads
-    let partial: Vec<Vec<Vec3>> = rows
-        .map(|(((((position, velocity), mass), radius), touching), given)| {
+    let partial: Vec<(Vec<Vec3>, Vec<Touch>)> = rows
+        .map(|((((((position, velocity), mass), radius), touching), given), body)| {
             let mut impulses = vec![Vec3::ZERO; obstacles.len()];
+            let mut touches = Vec::new();
             for i in 0..position.len() {
                 // only marked particles have been given anything
                 let marked = touching[i] != TOUCHES_NOTHING;
@@ -38,10 +40,10 @@ pub(super) fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, ph
                 let mut last = None;
                 let point =
                     TouchingPoint { position: &mut position[i], radius: radius[i], mark: touching[i] };
-                touching[i] = respond_one(obstacles, phase, time_step, point, |touch, obstacle| {
-                    let change = match touch {
-                        Touch::Slides(contact) => contact.velocity_change(now),
-                        Touch::Stuck(carried) => carried - now,
+                touching[i] = respond_one(obstacles, phase, time_step, point, |meeting, obstacle| {
+                    let change = match meeting {
+                        Meeting::Slides(contact) => contact.velocity_change(now),
+                        Meeting::Stuck(carried) => carried - now,
                     };
                     now += change;
                     impulses[obstacle] += change * mass[i];
@@ -50,6 +52,9 @@ pub(super) fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, ph
                 if let Some(obstacle) = last {
                     impulses[obstacle] -= earlier * mass[i];
                     velocity[i] = now;
+                    // what touches several obstacles at once is booked to the last
+                    let impulse = (now - without - earlier) * mass[i];
+                    Touch::add(&mut touches, body[i], obstacle, impulse, position[i]);
                 }
                 if phase == Phase::BeforeMoving && last.is_some() {
                     given[i] = now - without;
@@ -57,16 +62,17 @@ pub(super) fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, ph
                     given[i] = Vec3::ZERO;
                 }
             }
-            impulses
+            (impulses, touches)
         })
         .collect();
-    for chunk in partial {
+    for (chunk, touches) in partial {
         contacts.impulses.iter_mut().zip(chunk).for_each(|(sum, part)| *sum += part);
+        touches.into_iter().for_each(|touch| Touch::merge(contacts.touches, touch));
     }
 }
 
-/// What a particle meets.
-enum Touch {
+/// How a particle meets an obstacle.
+enum Meeting {
     Slides(Contact),
     /// Held, with this velocity. [m/s]
     Stuck(Vec3),
@@ -86,13 +92,13 @@ fn respond_one(
     phase: Phase,
     time_step: Real,
     point: TouchingPoint<'_>,
-    mut meet: impl FnMut(Touch, usize),
+    mut meet: impl FnMut(Meeting, usize),
 ) -> u32 {
     let TouchingPoint { position, radius, mark } = point;
     let has_moved = phase != Phase::BeforeMoving;
     if mark >= STUCK {
         let k = (mark - STUCK) as usize;
-        meet(Touch::Stuck(obstacles[k].carried_velocity(*position, has_moved, time_step)), k);
+        meet(Meeting::Stuck(obstacles[k].carried_velocity(*position, has_moved, time_step)), k);
         return mark;
     }
     let mut mark = TOUCHES_NOTHING;
@@ -102,11 +108,11 @@ fn respond_one(
             *position += contact.normal * (radius - contact.gap);
         }
         if contact.friction == Friction::Stick {
-            meet(Touch::Stuck(obstacle.carried_velocity(*position, has_moved, time_step)), k);
+            meet(Meeting::Stuck(obstacle.carried_velocity(*position, has_moved, time_step)), k);
             return k as u32 + STUCK;
         }
         mark = TOUCHES;
-        meet(Touch::Slides(contact), k);
+        meet(Meeting::Slides(contact), k);
     }
     mark
 }

@@ -39,6 +39,7 @@ fn disagree(method: &mut Embedded, particles: &Particles) {
 /// Runs `act` with a context that has no obstacles, grips or fields.
 fn with_context<T>(time_step: Real, act: impl FnOnce(&mut StepContext<'_>) -> T) -> T {
     let (mut touching, mut given, mut holds) = (Vec::new(), Vec::new(), Holds::default());
+    let mut touches = Vec::new();
     let (mut next_id, mut timings, mut carried) = (1_000_000, Timings::default(), CarriedPoints::default());
     let mut no_bodies = BodyContacts::new(false, Vec::new());
     let contacts = Contacts {
@@ -48,6 +49,7 @@ fn with_context<T>(time_step: Real, act: impl FnOnce(&mut StepContext<'_>) -> T)
         given: &mut given,
         phase: None,
         impulses: &mut [],
+        touches: &mut touches,
         bodies: BodyContactStep::new(&mut no_bodies, 0, vec![None]),
     };
     let mut ctx = StepContext {

@@ -1,0 +1,105 @@
+//! Bodies that come and go while a world runs.
+
+use super::builder::Member;
+use super::events::p_wave_modulus;
+use super::{Body, BodyId, BuildError, World};
+use crate::contact::{BodyTraits, Holds};
+use crate::geometry::fill;
+use crate::math::{Real, Vec3, max_over};
+use crate::neighbors::Grid;
+use crate::particles::Particles;
+
+/// A new body is refused if particles of it are nearer to others than this; of two lattices through each other some always are. [sums
+/// of both radii]
+const TOO_NEAR: Real = 0.87;
+
+/// A body that cannot be removed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RemoveError {
+    /// It is driven together with others.
+    #[error(
+        "body \"{0}\" was built together with other bodies of its method; only bodies that are alone in their group can go"
+    )]
+    Shared(String),
+    /// It is not there any more.
+    #[error("body \"{0}\" has been removed before")]
+    Gone(String),
+}
+
+impl World {
+    /// Adds a body to the running world, in a group of its own. It meets all others, but does not fuse with them. Worlds that are
+    /// restored must have got the same bodies in the same order.
+    ///
+    /// # Errors
+    /// Bodies that cannot be filled or driven by their method, or that start inside others; nothing has changed then.
+    pub fn add_body(&mut self, body: Body) -> Result<BodyId, BuildError> {
+        let index = self.body_names.len();
+        let failed = |source| BuildError::Fill { body: index, name: body.name.clone(), source };
+        let points = fill(&body.shape, &body.fill).map_err(failed)?;
+        let own = BodyTraits { friction: body.friction, matter: index as u32 };
+        let traits: Vec<BodyTraits> = self.body_contacts.bodies().iter().copied().chain([own]).collect();
+        let member = Member { index: index as u32, body: &body, points: &points, first_id: self.next_id };
+        let (group, doubts) = self.methods.build_group(&[member], &traits, |_| Holds::default())?;
+        let n = if self.body_contacts.is_on() { self.n_too_near(&group.particles) } else { 0 };
+        if n > 0 {
+            let pairs = format!("\"{}\" and bodies that are there ({n} particles)", body.name);
+            return Err(BuildError::Overlap { body: index, pairs });
+        }
+        self.next_id += points.positions.len() as u64;
+        self.start_modulus.push(p_wave_modulus(&body.material.youngs_modulus, &body.material.poisson_ratio));
+        self.stiffening.push(1.0);
+        self.body_contacts.set_bodies(traits);
+        self.groups.push(group);
+        self.warnings.extend(doubts);
+        self.body_names.push(body.name);
+        self.materials.push(body.material);
+        Ok(BodyId(index as u32))
+    }
+
+    /// Removes a body that is alone in its group, as those that were added are. Its id and name stay taken; what drags it lets go.
+    ///
+    /// # Errors
+    /// Bodies that share a group, and those that are gone.
+    pub fn remove_body(&mut self, body: BodyId) -> Result<(), RemoveError> {
+        let name = || self.body_names[body.index()].clone();
+        let g = self.group_of(body.0).ok_or_else(|| RemoveError::Gone(name()))?;
+        if self.groups[g].bodies.len() > 1 {
+            return Err(RemoveError::Shared(name()));
+        }
+        self.groups.remove(g);
+        self.pull.retain(|pull| pull.body != body.0);
+        self.interval.touches.retain(|touch| touch.body != body.0);
+        self.body_contacts.clear();
+        Ok(())
+    }
+
+    /// Gives an impulse to a body, spread evenly over its mass: its velocity changes by impulse/mass at its next step. [N s]
+    pub fn push_body(&mut self, body: BodyId, impulse: Vec3) {
+        let Some(g) = self.group_of(body.0) else { return };
+        let particles = &mut self.groups[g].particles;
+        let own: Vec<usize> = (0..particles.len()).filter(|&i| particles.body[i] == body.0).collect();
+        let mass: Real = own.iter().map(|&i| particles.mass[i]).sum();
+        for i in own {
+            particles.push(i, impulse * (particles.mass[i] / mass));
+        }
+    }
+
+    /// Number of particles that are too near to those of the world.
+    fn n_too_near(&self, new: &Particles) -> usize {
+        let radius = |p: &Particles| max_over(p.len(), |i| p.contact_radius[i]).map_or(0.0, |m| m.0);
+        let mut n = 0;
+        for p in self.groups.iter().map(|g| &g.particles).filter(|p| !p.is_empty()) {
+            let reach = TOO_NEAR * (radius(p) + radius(new));
+            let grid = Grid::new(&p.position, reach);
+            for i in 0..new.len() {
+                let mut is_near = false;
+                grid.visit_ball(new.position[i], reach, |j| {
+                    let touch = new.contact_radius[i] + p.contact_radius[j as usize];
+                    is_near |= new.position[i].distance(p.position[j as usize]) < TOO_NEAR * touch;
+                });
+                n += usize::from(is_near);
+            }
+        }
+        n
+    }
+}

@@ -1,0 +1,164 @@
+//! Groups: the bodies that one method drives together, made from filled bodies.
+
+use super::{Body, BuildError};
+use crate::contact::{BodyTraits, Holds};
+use crate::geometry::Filled;
+use crate::material::{Parameter, PlasticParameter, YieldMeasure};
+use crate::math::{Real, Vec3};
+use crate::methods::{GroupBody, Matter, MethodError, MethodFactory, find_method};
+use crate::particles::{PARTICLES, Particles, Remap};
+use crate::surface::{Carried, CarriedPoints};
+use crate::world::{Group, sorting};
+use std::sync::Arc;
+
+/// The methods that a world can make groups of.
+#[derive(Clone, Debug)]
+pub(in crate::world) struct Methods {
+    /// Given by the caller; the last one of a key counts. Others come from the catalogue.
+    pub(super) given: Vec<Arc<dyn MethodFactory>>,
+    /// Key of the method that drives bodies which name none.
+    pub(super) default: String,
+}
+
+impl Methods {
+    /// Key of the method of a body.
+    pub(in crate::world) fn key<'a>(&'a self, body: &'a Body) -> &'a str {
+        body.method.as_deref().unwrap_or(&self.default)
+    }
+
+    fn factory(&self, key: &str) -> Option<Arc<dyn MethodFactory>> {
+        let given = self.given.iter().rev().find(|f| f.key() == key).cloned();
+        given.or_else(|| Some(Arc::from(find_method(key)?.default_factory?())))
+    }
+
+    /// Makes a group of bodies with one method; `hold` finds the particles that grips hold. Gives also what a user should know.
+    pub(in crate::world) fn build_group(
+        &self,
+        members: &[Member<'_>],
+        traits: &[BodyTraits],
+        hold: impl FnOnce(&Particles) -> Holds,
+    ) -> Result<(Group, Vec<String>), BuildError> {
+        let first = &members[0];
+        let key = self.key(first.body);
+        check_abilities(key, members)?;
+        let (mut particles, mut matter) = gather_matter(members, traits);
+        let mut holds = hold(&particles);
+        let cell = 4.0 * particles.radius.iter().sum::<Real>() / particles.len() as Real;
+        let order = sorting::morton_order(&particles.position, &particles.body, cell);
+        let mut remap = Remap::reorder(PARTICLES, &order, &particles.mass);
+        particles.visit_state(&mut remap);
+        holds.visit_state(&mut remap);
+        for parameter in [
+            &mut matter.density,
+            &mut matter.youngs_modulus,
+            &mut matter.poisson_ratio,
+            &mut matter.viscosity,
+        ] {
+            parameter.reorder(&order);
+        }
+        matter.plasticity.reorder(&order);
+        let factory = self.factory(key).ok_or_else(|| BuildError::UnknownMethod {
+            body: first.index as usize,
+            name: first.body.name.clone(),
+            method: key.into(),
+        })?;
+        let method = factory
+            .build(&mut particles, &matter)
+            .map_err(|source| BuildError::Method { body: source.body.map(|b| b as usize), source })?;
+        let doubts = method.doubts(&particles);
+        let rest_limit = method.max_time_step(&particles).value;
+        let bonds = |i: usize, visit: &mut dyn FnMut(usize, Vec3)| method.visit_bonds(&particles, i, visit);
+        let bodies = members.iter().map(|m| (m.index, &m.body.carried));
+        let with_points: Vec<(u32, &Carried)> = bodies.filter(|b| !b.1.points.is_empty()).collect();
+        let carried = CarriedPoints::new(&with_points, &particles, &bonds);
+        let group = Group {
+            key: key.into(),
+            bodies: members.iter().map(|m| m.index).collect(),
+            particles,
+            method,
+            holds,
+            touching: Vec::new(),
+            given: Vec::new(),
+            carried,
+            start_limit: rest_limit,
+            rest_limit,
+        };
+        Ok((group, doubts))
+    }
+}
+
+/// A body of a group to be made.
+#[derive(Clone, Copy)]
+pub(in crate::world) struct Member<'a> {
+    /// Index of the body in the world.
+    pub(in crate::world) index: u32,
+    pub(in crate::world) body: &'a Body,
+    pub(in crate::world) points: &'a Filled,
+    /// Id of its first particle.
+    pub(in crate::world) first_id: u64,
+}
+
+/// Refuses materials that a method of the catalogue cannot run.
+fn check_abilities(key: &str, members: &[Member<'_>]) -> Result<(), BuildError> {
+    let Some(entry) = find_method(key) else { return Ok(()) };
+    for &Member { index, body: Body { name, material, .. }, .. } in members {
+        if let Some(refusal) = entry.refusal(material.law, material.plasticity.is_some()) {
+            let message = format!("body \"{name}\": {}", refusal.message);
+            let source = MethodError { body: Some(index), message };
+            return Err(BuildError::Method { body: Some(index as usize), source });
+        }
+    }
+    Ok(())
+}
+
+/// Particles of a group in order of id, and what they are made of.
+fn gather_matter(members: &[Member<'_>], traits: &[BodyTraits]) -> (Particles, Matter) {
+    let mut particles = Particles::default();
+    let zero = || Parameter::Uniform(0.0);
+    let mut matter = Matter {
+        density: zero(),
+        youngs_modulus: zero(),
+        poisson_ratio: zero(),
+        viscosity: zero(),
+        plasticity: PlasticParameter::never(),
+        bodies: Vec::new(),
+    };
+    for &Member { index, body, points, first_id } in members {
+        let (n, before) = (points.positions.len(), particles.len());
+        let m = &body.material;
+        let density = m.density.resolve(&points.positions);
+        let mut own = Particles {
+            id: (first_id..first_id + n as u64).map(|id| id as u32).collect(),
+            body: vec![index; n],
+            position: points.positions.clone(),
+            velocity: vec![body.velocity; n],
+            mass: (0..n).map(|i| density.at(i) * points.volumes[i]).collect(),
+            volume: points.volumes.clone(),
+            radius: points.spacing.iter().map(|s| 0.5 * s).collect(),
+            contact_radius: points.spacing.iter().map(|s| 0.5 * s).collect(),
+            impulse: Vec::new(),
+        };
+        let center = own.center_of_mass();
+        for (v, x) in own.velocity.iter_mut().zip(&own.position) {
+            *v += body.angular_velocity.cross(*x - center);
+        }
+        particles.append(own);
+        matter.density.append(before, &density, n);
+        matter.youngs_modulus.append(before, &m.youngs_modulus.resolve(&points.positions), n);
+        matter.poisson_ratio.append(before, &m.poisson_ratio.resolve(&points.positions), n);
+        matter.viscosity.append(before, &m.viscosity.resolve(&points.positions), n);
+        let mut flow = PlasticParameter::resolve(m.plasticity.as_ref(), &points.positions);
+        matter.plasticity.append(before, &mut flow, n);
+        matter.bodies.push(GroupBody {
+            index,
+            name: body.name.clone(),
+            matter: traits[index as usize].matter,
+            sampling: body.fill.sampling,
+            volume: points.volume,
+            law: m.law,
+            measure: m.plasticity.as_ref().map_or(YieldMeasure::default(), |p| p.measure),
+            flows: m.plasticity.is_some(),
+        });
+    }
+    (particles, matter)
+}

@@ -1,0 +1,99 @@
+//! Questions to a running world: who touches what, and what a ray meets.
+
+use super::{BodyId, ObstacleId, World};
+use crate::contact::Touch;
+use crate::math::{Real, Vec3};
+use rayon::prelude::*;
+
+/// What a body touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TouchingSide {
+    /// An obstacle.
+    Obstacle(ObstacleId),
+    /// Another body, or another part of the same one.
+    Body(BodyId),
+}
+
+/// A body that touches something.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Touching {
+    /// The body.
+    pub body: BodyId,
+    /// What it touches.
+    pub other: TouchingSide,
+    /// Impulse on the body: from obstacles over the interval since the last call of [`World::advance_to`], from bodies in its last step.
+    /// [N s]
+    pub impulse: Vec3,
+    /// Mean place of the contact, weighted by impulse. [m]
+    pub place: Vec3,
+}
+
+/// Where a ray meets a body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RayHit {
+    /// The body.
+    pub body: BodyId,
+    /// Id of the particle, as in frames and in [`Hold::Particle`](super::Hold).
+    pub particle: u32,
+    /// [m]
+    pub point: Vec3,
+    /// From the origin of the ray. [m]
+    pub distance: Real,
+}
+
+/// Radius of the balls that a ray meets, in radii of particles: those of a cubic lattice leave no gap at √2.
+const CLOSED: Real = std::f64::consts::SQRT_2;
+
+impl World {
+    /// The body of a name.
+    pub fn body(&self, name: &str) -> Option<BodyId> {
+        self.body_names.iter().position(|own| own == name).map(|k| BodyId(k as u32))
+    }
+
+    /// The obstacle of a name.
+    pub fn obstacle(&self, name: &str) -> Option<ObstacleId> {
+        self.obstacles.iter().position(|own| own.name == name).map(|k| ObstacleId(k as u32))
+    }
+
+    /// Who touches what: each body with each obstacle, and each pair of bodies once, the one that came first in `body`.
+    pub fn contacts(&self) -> Vec<Touching> {
+        let mut found: Vec<Touching> = Vec::new();
+        for &Touch { body, obstacle, impulse, moment, weight } in &self.interval.touches {
+            if weight > 0.0 {
+                let other = TouchingSide::Obstacle(ObstacleId(obstacle as u32));
+                found.push(Touching { body: BodyId(body), other, impulse, place: moment / weight });
+            }
+        }
+        found.sort_by_key(|touching| (touching.body, touching.other));
+        let place = |group: usize, i: usize| self.groups[group].particles.position[i];
+        let between = self.body_contacts.impulses(place);
+        found.extend(between.into_iter().map(|touch| Touching {
+            body: BodyId(touch.body),
+            other: TouchingSide::Body(BodyId(touch.obstacle as u32)),
+            impulse: touch.impulse,
+            place: touch.moment / touch.weight,
+        }));
+        found
+    }
+
+    /// The first particle that a ray meets; `None` if there is none or the direction is 0.
+    pub fn cast_ray(&self, origin: Vec3, direction: Vec3) -> Option<RayHit> {
+        let direction = direction.try_normalize()?;
+        let of_group = |group: &super::Group| {
+            let p = &group.particles;
+            let hit = |i: usize| {
+                let (radius, to) = (CLOSED * p.radius[i], p.position[i] - origin);
+                let along = to.dot(direction);
+                let aside = to.length_squared() - along * along;
+                let distance = along - (radius * radius - aside).max(0.0).sqrt();
+                let is_met = aside < radius * radius && along + radius > 0.0;
+                is_met.then_some((distance.max(0.0), p.id[i], p.body[i]))
+            };
+            let nearer = |a: &(Real, u32, u32), b: &(Real, u32, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+            (0..p.len()).into_par_iter().with_min_len(1024).filter_map(hit).min_by(nearer)
+        };
+        let hits = self.groups.iter().filter_map(of_group);
+        let (distance, particle, body) = hits.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
+        Some(RayHit { body: BodyId(body), particle, point: origin + direction * distance, distance })
+    }
+}

@@ -1,0 +1,201 @@
+//! Worlds that are driven by calls: bodies come and go, obstacles are moved, contacts and rays are asked.
+
+mod support;
+
+use phyxel::methods::CATALOGUE;
+use phyxel::prelude::*;
+use phyxel::world::RemoveError;
+use support::elastic;
+use support::saving::Saved;
+
+const SIDE: Real = 0.12;
+
+fn methods() -> impl Iterator<Item = &'static str> {
+    CATALOGUE.iter().filter(|entry| entry.default_factory.is_some()).map(|entry| entry.key)
+}
+
+fn block(name: &str, method: &str, at: Vec3) -> Body {
+    let material = Material { viscosity: 50.0.into(), ..elastic(2e5, 0.3) };
+    let mut body = Body::new(name, Shape::Box { size: Vec3::splat(SIDE) }, 0.02, material).at(at);
+    body.method = Some(method.into());
+    body
+}
+
+fn floor() -> Obstacle {
+    Obstacle::new("floor", Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 }.into()).with_friction(0.5)
+}
+
+fn center(world: &World, body: BodyId) -> Vec3 {
+    let (mut sum, mut n) = (Vec3::ZERO, 0.0);
+    for p in world.particles() {
+        for i in (0..p.len()).filter(|&i| p.body[i] as usize == body.index()) {
+            (sum, n) = (sum + p.position[i], n + 1.0);
+        }
+    }
+    sum / n
+}
+
+/// A body that is added at once does what it would do had it been there from the start, stands on others, and goes again.
+#[test]
+fn bodies_come_and_go() {
+    for method in methods() {
+        let first = || World::builder().body(block("first", method, vec3(0.0, 0.061, 0.0))).obstacle(floor());
+        let mut world = first().build().unwrap();
+        world.advance_to(0.1).unwrap();
+        let n = world.n_particles();
+        let added = world.add_body(block("added", method, vec3(0.0, 0.182, 0.0))).unwrap();
+        assert_eq!((world.body("added"), added.index(), world.n_particles()), (Some(added), 1, 2 * n));
+        let ids: Vec<u32> = world.frame(&[]).id;
+        assert!(ids.windows(2).all(|pair| pair[0] < pair[1]), "ids are unique");
+        world.advance_to(0.5).unwrap();
+        let height = center(&world, added).y;
+        println!("{method}: added body at {height:.4} m");
+        assert!((height - 0.179).abs() < 0.003, "{method}: {height}");
+
+        let inside = world.add_body(block("inside", method, vec3(0.01, 0.07, 0.0))).unwrap_err();
+        assert!(inside.to_string().contains("inside"), "{inside}");
+        world.remove_body(added).unwrap();
+        assert_eq!((world.n_particles(), world.contacts().len()), (n, 1));
+        assert_eq!(world.remove_body(added), Err(RemoveError::Gone("added".into())));
+        world.advance_to(0.6).unwrap();
+        let first = world.body("first").unwrap();
+        world.remove_body(first).unwrap();
+        world.advance_to(0.7).unwrap();
+        assert_eq!((world.n_particles(), world.time()), (0, 0.7));
+    }
+}
+
+#[test]
+fn bodies_that_share_a_group_stay() {
+    let method = methods().next().unwrap();
+    let mut world = World::builder()
+        .body(block("one", method, Vec3::ZERO))
+        .body(block("two", method, Vec3::X))
+        .build()
+        .unwrap();
+    let one = world.body("one").unwrap();
+    assert_eq!(world.remove_body(one), Err(RemoveError::Shared("one".into())));
+}
+
+/// Contacts tell the impulses that hold bodies: the weight of one on the other, of both on the floor.
+#[test]
+fn contacts_tell_who_stands_on_what() {
+    for method in methods() {
+        let mut world = World::builder()
+            .body(block("lower", method, vec3(0.0, 0.061, 0.0)))
+            .body(block("upper", method, vec3(0.02, 0.182, 0.0)))
+            .obstacle(floor())
+            .build()
+            .unwrap();
+        world.advance_to(1.0).unwrap();
+        let interval = 0.1;
+        world.advance(interval).unwrap();
+        let [lower, upper] = ["lower", "upper"].map(|name| world.body(name).unwrap());
+        let weight = 1000.0 * SIDE.powi(3) * 9.81;
+        let contacts = world.contacts();
+        let on_floor: Vec<&Touching> =
+            contacts.iter().filter(|c| matches!(c.other, TouchingSide::Obstacle(_))).collect();
+        assert_eq!(on_floor.len(), 1, "{contacts:?}");
+        let carried = on_floor[0].impulse.y / (2.0 * weight * interval);
+        let place = on_floor[0].place;
+        println!("{method}: floor carries {carried:.4} of both at {place:.3}");
+        assert_eq!(on_floor[0].body, lower);
+        assert!((carried - 1.0).abs() < 0.02, "{carried}");
+        // the upper block stands a little aside, and so does what the floor feels
+        assert!(place.y < 0.03 && place.x > 0.004 && place.x < 0.02, "{place}");
+        let between: Vec<&Touching> =
+            contacts.iter().filter(|c| c.other == TouchingSide::Body(upper)).collect();
+        assert_eq!((between.len(), between[0].body), (1, lower));
+        let ledger = world.ledger();
+        let force = -between[0].impulse.y / ledger.time_step / weight;
+        println!("{method}: the upper one presses with {force:.3} of its weight");
+        assert!((force - 1.0).abs() < 0.2, "{force}");
+        assert!((between[0].place.y - SIDE).abs() < 0.02);
+    }
+}
+
+#[test]
+fn rays_meet_the_nearest_body() {
+    let method = methods().next().unwrap();
+    let world = World::builder()
+        .body(block("near", method, vec3(0.0, 0.0, 0.0)))
+        .body(block("far", method, vec3(0.0, 0.0, 1.0)))
+        .build()
+        .unwrap();
+    let hit = world.cast_ray(vec3(0.013, -0.021, -2.0), Vec3::Z * 5.0).unwrap();
+    assert_eq!(Some(hit.body), world.body("near"));
+    assert!((hit.distance - (2.0 - 0.06)).abs() < 0.01, "{hit:?}");
+    assert!((hit.point - vec3(0.013, -0.021, -0.06)).length() < 0.01);
+    let p = world.particles().next().unwrap();
+    let met = p.id.iter().position(|&id| id == hit.particle).unwrap();
+    assert!(p.position[met].distance(hit.point) < 0.02);
+    assert_eq!(world.cast_ray(vec3(0.0, 0.0, 3.0), -Vec3::Z).map(|hit| hit.body), world.body("far"));
+    assert_eq!(world.cast_ray(vec3(0.0, 0.0, -2.0), -Vec3::Z), None);
+    assert_eq!(world.cast_ray(vec3(0.0, 0.5, -2.0), Vec3::Z), None);
+    assert_eq!(world.cast_ray(Vec3::ZERO, Vec3::ZERO), None);
+    // brute force: no particle's ball is nearer
+    for k in 0..50 {
+        let direction = vec3(0.05 * (Real::from(k) * 0.37).sin(), 0.05 * (Real::from(k) * 0.73).cos(), 1.0);
+        let origin = vec3(0.0, 0.0, -1.0);
+        let nearest = (0..4000).map(|step| 0.0005 * Real::from(step)).find(|&along| {
+            let x = origin + direction.normalize() * along;
+            world
+                .particles()
+                .any(|p| (0..p.len()).any(|i| x.distance(p.position[i]) < 2f64.sqrt() * p.radius[i]))
+        });
+        let found = world.cast_ray(origin, direction).map(|hit| hit.distance);
+        assert_eq!(nearest.is_some(), found.is_some());
+        assert!(nearest.zip(found).is_none_or(|(a, b)| (a - b).abs() < 6e-4), "{nearest:?} {found:?}");
+    }
+}
+
+/// A plate that the caller lifts carries a body with it; saved and restored on the way it does the same.
+#[test]
+fn obstacles_are_moved_by_the_caller() {
+    for method in methods() {
+        let make = || {
+            let mut plate =
+                Obstacle::new("plate", Shape::Box { size: vec3(0.4, 0.1, 0.4) }.into()).with_friction(0.5);
+            plate.shape.placement.position.y = -0.05;
+            World::builder()
+                .body(block("block", method, vec3(0.0, 0.061, 0.0)))
+                .obstacle(plate)
+                .build()
+                .unwrap()
+        };
+        let lift = |world: &mut World, frames: std::ops::Range<u32>| {
+            let plate = world.obstacle("plate").unwrap();
+            for frame in frames {
+                let height = 0.3 * Real::from((frame + 1).min(30)) / 30.0;
+                world.move_obstacle(plate, vec3(0.0, height, 0.0), Vec3::Y * height);
+                world.advance_to(Real::from(frame + 1) / 60.0).unwrap();
+            }
+        };
+        let mut world = make();
+        lift(&mut world, 0..20);
+        let saved = Saved::new(&mut world);
+        lift(&mut world, 20..60);
+        let body = world.body("block").unwrap();
+        let risen = center(&world, body).y - 0.06;
+        println!("{method}: risen by {risen:.4} m");
+        assert!((risen - 0.3).abs() < 0.004, "{method}: {risen}");
+        let mut resumed = make();
+        saved.restore(&mut resumed);
+        lift(&mut resumed, 20..60);
+        assert_eq!(world.digest(), resumed.digest(), "{method}");
+    }
+}
+
+/// An impulse changes the velocity of a body at its next step, whatever drives it.
+#[test]
+fn pushes_change_the_momentum() {
+    for method in methods() {
+        let mut world =
+            World::builder().body(block("block", method, Vec3::ZERO)).gravity(Vec3::ZERO).build().unwrap();
+        let body = world.body("block").unwrap();
+        world.push_body(body, vec3(0.3, 0.1, -0.2));
+        world.advance_to(0.01).unwrap();
+        let momentum = world.ledger().momentum;
+        assert!((momentum - vec3(0.3, 0.1, -0.2)).length() < 1e-12, "{method}: {momentum}");
+    }
+}
