@@ -1,6 +1,7 @@
 //! A body's own mesh, from the file to the surface in every frame: exact in turns and strains, whole after plastic flow.
 
 use phyxel::math::{Mat3, Quat, Real, Vec3, vec3};
+use phyxel::methods::built_methods;
 use phyxel::world::World;
 use phyxel_io::results::SurfaceTable;
 use phyxel_io::scene::{ParseOptions, SceneFile, WorldOptions};
@@ -68,10 +69,8 @@ impl Case {
         std::fs::create_dir_all(&folder).unwrap();
         let (text, uvs) = bumpy_ball(64, 32);
         std::fs::write(folder.join("ball.obj"), text).unwrap();
-        let options = ParseOptions {
-            methods: &[("reference", true), ("incremental", true), ("embedded", true)],
-            columns: None,
-        };
+        let methods: Vec<(&str, bool)> = built_methods().map(|entry| (entry.key, true)).collect();
+        let options = ParseOptions { methods: &methods, columns: None };
         let file = SceneFile::parse_bytes(scene.as_bytes(), "scene.toml", &options).unwrap();
         let world = file.build_world(&folder, &WorldOptions::default()).unwrap();
         let mesh = file.surface_meshes(&folder).unwrap().remove(0).unwrap();
@@ -114,7 +113,7 @@ const AT_REST: &str = "[[bodies]]\nname = \"ball\"\nmaterial = \"clay\"\nshape.m
 
 #[test]
 fn turns_and_strains_are_exact_in_every_method() {
-    for method in ["reference", "incremental", "embedded"] {
+    for method in built_methods().map(|entry| entry.key) {
         let mut case = Case::new(&format!("exact_{method}"), &scene(method, AT_REST));
         assert_eq!(case.points().len(), 2 + 31 * 64);
         let start = case.mesh.vertices().to_vec();
@@ -156,7 +155,8 @@ fn inverted(table: &SurfaceTable, is_looked_at: impl Fn([f32; 3]) -> bool) -> (u
 /// Dropped so hard that it flows and stays flat: outside of the contact zone no triangle is turned over.
 #[test]
 fn a_plastic_drop_leaves_no_triangle_inverted() {
-    for (method, least_flow) in [("embedded", 0.9), ("incremental", 0.9)] {
+    let least_flow = 0.9;
+    for method in built_methods().filter(|entry| entry.abilities.flows).map(|entry| entry.key) {
         let drop = "plasticity = { yield_stress = 2000, flow_rate = 100 }\n\
             [[obstacles]]\nshape.half_space = { normal = [0, 1, 0] }\nfriction = 0.6\n\
             [[bodies]]\nname = \"ball\"\nmaterial = \"clay\"\nshape.mesh = { file = \"ball.obj\" }\n\

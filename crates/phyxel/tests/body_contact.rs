@@ -6,16 +6,11 @@ use phyxel::contact::{Ease, Friction, Keyframe, Motion, Obstacle};
 use phyxel::geometry::{PlacedShape, Shape};
 use phyxel::material::{Material, Plasticity};
 use phyxel::math::{Real, Vec3, vec3};
-use phyxel::methods::CATALOGUE;
 use phyxel::particles::Particles;
 use phyxel::world::{Body, World, WorldBuilder};
-use support::{bar, elastic};
+use support::{bar, elastic, methods};
 
 const G: Real = 9.81;
-
-fn methods() -> impl Iterator<Item = &'static str> {
-    CATALOGUE.iter().filter(|entry| entry.default_factory.is_some()).map(|entry| entry.key)
-}
 
 fn damped(youngs_modulus: Real, viscosity: Real) -> Material {
     Material { viscosity: viscosity.into(), ..elastic(youngs_modulus, 0.3) }

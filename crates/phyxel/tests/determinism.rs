@@ -8,7 +8,7 @@ use phyxel::material::{MaterialChange, Plasticity, PlasticityChange, Varying};
 use phyxel::math::{Real, Vec3, vec3};
 use phyxel::world::{Action, Body, Event, Hold, World, WorldBuilder};
 use support::saving::{Saved, on_threads};
-use support::{bar, elastic, grip_across_z};
+use support::{bar, elastic, flowing_methods, grip_across_z, methods};
 
 /// Two bodies, one irregular and viscous, a floor with friction and a grip that turns: everything that could differ.
 fn world() -> World {
@@ -30,16 +30,21 @@ fn world() -> World {
 }
 
 /// Plastic bars that are dropped, twisted by a grip, split and merged.
-fn plastic_world() -> World {
-    plastic_bars("embedded")
-}
-
-fn incremental_world() -> World {
-    plastic_bars("incremental")
-}
-
 fn plastic_bars(method: &str) -> World {
     plastic_bars_builder(method).build().unwrap()
+}
+
+/// Everything that could differ, with every method.
+fn all_worlds() -> Vec<(String, Box<dyn Fn() -> World + Sync>)> {
+    let mut all: Vec<(String, Box<dyn Fn() -> World + Sync>)> = vec![
+        ("default method".into(), Box::new(world)),
+        ("methods that meet".into(), Box::new(meeting_world)),
+        ("changes".into(), Box::new(changing_world)),
+    ];
+    for method in flowing_methods() {
+        all.push((format!("plastic, {method}"), Box::new(move || plastic_bars(method))));
+    }
+    all
 }
 
 fn plastic_bars_builder(method: &str) -> WorldBuilder {
@@ -73,10 +78,10 @@ fn meeting_world() -> World {
     let mut builder = World::builder().obstacle(
         Obstacle::new("floor", Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 }.into()).with_friction(0.4),
     );
-    for (k, method) in ["reference", "incremental", "embedded", "reference"].into_iter().enumerate() {
+    for (k, method) in methods().chain(methods().take(1)).enumerate() {
         let mut matter = elastic(1e5, 0.3);
         matter.viscosity = 20.0.into();
-        if method != "reference" {
+        if flowing_methods().any(|flowing| flowing == method) {
             let flow =
                 Plasticity { yield_stress: 500.0.into(), flow_rate: 100.0.into(), ..Plasticity::default() };
             matter.plasticity = Some(flow);
@@ -97,7 +102,7 @@ fn meeting_world() -> World {
 fn changing_world() -> World {
     let floor = Obstacle::new("floor", Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 }.into());
     let mut builder = World::builder().obstacle(floor.with_friction(0.4));
-    for (k, method) in ["reference", "incremental", "embedded"].into_iter().enumerate() {
+    for (k, method) in methods().enumerate() {
         for side in 0..2 {
             let mut body = Body::new(
                 format!("{method}_{side}"),
@@ -127,26 +132,34 @@ fn changes() -> Vec<Event> {
         measure: None,
     };
     let clay = MaterialChange { plasticity: Some(clay), viscosity: Some(16.0), ..Default::default() };
-    let hold = Hold::Nearest { body: "embedded_1".into(), point: vec3(0.6, 0.3, 1.0) };
-    vec![
-        at(0.12, material("incremental_0", moduli(4e4, None))),
-        at(0.12, material("embedded_1", moduli(3e5, None))),
-        at(0.005, material("embedded_1", clay.clone())),
-        at(0.01, material("embedded_1", moduli(5e4, Some(0.35)))),
-        at(0.015, material("incremental_0", clay)),
-        at(0.015, material("incremental_1", moduli(2e5, None))),
-        at(0.02, material("reference_0", moduli(2e4, None))),
-        at(0.03, Action::Drag { hold, to: vec3(0.6, 0.8, 1.2) }),
+    let (k, last) = methods().enumerate().last().unwrap();
+    let hold = Hold::Nearest { body: format!("{last}_1"), point: vec3(0.6, 0.3, 0.5 * k as Real) };
+    let to = |x: Real| vec3(x, 0.8, 0.5 * k as Real + 0.2);
+    let mut all = vec![
+        at(0.03, Action::Drag { hold, to: to(0.6) }),
         at(0.07, Action::Gravity(vec3(2.0, -4.0, 0.0))),
-        at(0.09, Action::Drag { hold: Hold::Same, to: vec3(0.9, 0.8, 1.2) }),
-        at(0.09, material("reference_1", moduli(3e5, None))),
+        at(0.09, Action::Drag { hold: Hold::Same, to: to(0.9) }),
         at(0.14, Action::Release),
-    ]
+    ];
+    for method in methods() {
+        let of = |side: usize, change| material(&format!("{method}_{side}"), change);
+        // events need not be in order
+        all.push(at(0.12, of(0, moduli(4e4, None))));
+        all.push(at(0.12, of(1, moduli(3e5, None))));
+        if flowing_methods().any(|flowing| flowing == method) {
+            all.push(at(0.005, of(1, clay.clone())));
+            all.push(at(0.015, of(0, clay.clone())));
+        }
+        all.push(at(0.01, of(1, moduli(5e4, Some(0.35)))));
+        all.push(at(0.02, of(0, moduli(2e4, None))));
+        all.push(at(0.09, of(1, moduli(2e5, None))));
+    }
+    all
 }
 
 #[test]
 fn same_bits_for_any_number_of_threads() {
-    for make in [world, plastic_world, incremental_world, meeting_world, changing_world] {
+    for (name, make) in all_worlds() {
         let run = || {
             let mut world = make();
             assert!(world.n_particles() > 4 * phyxel::math::CHUNK, "several chunks");
@@ -162,8 +175,8 @@ fn same_bits_for_any_number_of_threads() {
         assert!(floor.1.y > 0.0, "the floor was touched");
         for n in [2, 3, 8] {
             let other = on_threads(n, run);
-            assert_eq!(one.0, other.0, "{n} threads");
-            assert_eq!(one.1, other.1, "{n} threads");
+            assert_eq!(one.0, other.0, "{name}: {n} threads");
+            assert_eq!(one.1, other.1, "{name}: {n} threads");
         }
     }
 }
@@ -171,16 +184,20 @@ fn same_bits_for_any_number_of_threads() {
 /// Also when particles have split and merged, and the next update of the embedding is not due yet.
 #[test]
 fn restored_world_goes_on_with_the_same_bits() {
-    for make in [world, plastic_world, incremental_world, meeting_world, changing_world] {
-        goes_on_with_the_same_bits(make);
+    let mut has_split = false;
+    for (name, make) in all_worlds() {
+        goes_on_with_the_same_bits(&name, make);
     }
-    let mut world = plastic_world();
-    let n_start = world.n_particles();
-    world.advance_to(0.09).unwrap();
-    assert_ne!(world.n_particles(), n_start, "particles have split or merged");
+    for method in flowing_methods() {
+        let mut world = plastic_bars(method);
+        let n_start = world.n_particles();
+        world.advance_to(0.09).unwrap();
+        has_split |= world.n_particles() != n_start;
+    }
+    assert!(has_split, "particles of some method have split or merged");
 }
 
-fn goes_on_with_the_same_bits(make: fn() -> World) {
+fn goes_on_with_the_same_bits(name: &str, make: impl Fn() -> World) {
     let mut straight = make();
     straight.advance_to(0.09).unwrap();
     let saved = Saved::new(&mut straight);
@@ -190,7 +207,7 @@ fn goes_on_with_the_same_bits(make: fn() -> World) {
     saved.restore(&mut resumed);
     assert_eq!(resumed.time(), 0.09);
     resumed.advance_to(0.15).unwrap();
-    assert_eq!(straight.digest(), resumed.digest());
+    assert_eq!(straight.digest(), resumed.digest(), "{name}");
     assert_eq!(straight.ledger(), resumed.ledger());
     assert_eq!(straight.frame(&["stress"]), resumed.frame(&["stress"]));
 }
@@ -199,8 +216,14 @@ fn goes_on_with_the_same_bits(make: fn() -> World) {
 /// calls moves what is dragged, through splits and merges.
 #[test]
 fn calls_are_events_to_another_world() {
+    let have_split: Vec<bool> = flowing_methods().map(calls_are_events).collect();
+    assert!(have_split.contains(&true), "particles of some method have split or merged");
+}
+
+/// Tells whether particles have split or merged.
+fn calls_are_events(method: &str) -> bool {
     let make = |events: Vec<Event>| {
-        let mut bodies = plastic_bars_builder("embedded");
+        let mut bodies = plastic_bars_builder(method);
         for event in events {
             bodies = bodies.event(event);
         }
@@ -227,10 +250,10 @@ fn calls_are_events_to_another_world() {
     let mut driven = make(Vec::new());
     let n_start = driven.n_particles();
     let digests = drive(&mut driven, true);
-    assert_ne!(driven.n_particles(), n_start, "particles have split or merged");
     assert!(driven.dragged().is_some());
     let mut planned = make(driven.past_events().to_vec());
     assert_eq!(drive(&mut planned, false), digests);
     assert_eq!(planned.past_events(), driven.past_events());
     assert_eq!(planned.ledger(), driven.ledger());
+    driven.n_particles() != n_start
 }

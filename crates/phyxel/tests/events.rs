@@ -7,9 +7,7 @@ use phyxel::geometry::Shape;
 use phyxel::material::{Material, MaterialChange, PlasticityChange, Varying};
 use phyxel::math::{Real, Vec3, vec3};
 use phyxel::world::{Action, ActionError, Body, BuildError, Event, Hold, World, WorldBuilder};
-use support::{bar, elastic, grip_across_z, positions};
-
-const METHODS: [&str; 3] = ["reference", "incremental", "embedded"];
+use support::{bar, elastic, flowing_methods, grip_across_z, methods, positions};
 
 fn moduli(youngs_modulus: Real, poisson_ratio: Option<Real>) -> MaterialChange {
     MaterialChange { youngs_modulus: Some(youngs_modulus), poisson_ratio, ..MaterialChange::default() }
@@ -44,7 +42,7 @@ const MASS: Real = 8.0;
 /// 15 % over the hand's area.
 #[test]
 fn the_hand_pulls_as_the_formula_says() {
-    for method in METHODS {
+    for method in methods() {
         for (youngs_modulus, largest) in
             [(1e6, 40.0 * MASS), (1e4, 0.15 * 1e4 * std::f64::consts::PI * HAND * HAND)]
         {
@@ -72,7 +70,7 @@ fn the_hand_pulls_as_the_formula_says() {
 /// Momentum is the sum of the hand's impulses, to the last step, and stays what it is when the hand lets go.
 #[test]
 fn momentum_is_what_the_hand_gave() {
-    for method in METHODS {
+    for method in methods() {
         let mut world = block(method, elastic(4e4, 0.3)).build().unwrap();
         world.drag(top(), vec3(0.5, 0.6, 0.1)).unwrap();
         let mut given = Vec3::ZERO;
@@ -94,7 +92,7 @@ fn momentum_is_what_the_hand_gave() {
 /// can carry it.
 #[test]
 fn every_matter_can_be_dragged_to_every_place() {
-    for method in METHODS {
+    for method in methods() {
         for (youngs_modulus, far) in [(500.0, true), (4e4, false), (4e4, true), (1e8, true)] {
             let target = vec3(0.3, if far { 300.0 } else { 0.4 }, 0.1);
             let mut material = elastic(youngs_modulus, 0.4);
@@ -165,7 +163,7 @@ fn grip_force(world: &mut World) -> Real {
 /// Young's modulus is the new one at once, by the tolerance of the conformance tests (5 %, 2 % for the incremental method).
 #[test]
 fn a_held_bar_pulls_with_its_new_stiffness() {
-    for method in METHODS {
+    for method in methods() {
         let mut world = pulled_bar(method, elastic(1e5, 0.3));
         world.advance(0.4).unwrap();
         let before = grip_force(&mut world);
@@ -198,7 +196,7 @@ fn a_hanging_block_finds_its_new_length() {
             .unwrap()
     };
     let length = |world: &World| positions(world).iter().map(|x| x.z).fold(0.0, Real::max) - 0.3875;
-    for method in METHODS {
+    for method in methods() {
         let mut changed = hanging(method, 8e4);
         changed.advance(1.0).unwrap();
         let stiff = length(&changed);
@@ -215,7 +213,7 @@ fn a_hanging_block_finds_its_new_length() {
 /// After any change the stable step is that of a world built so, or somewhat shorter where Poisson's ratio changes.
 #[test]
 fn the_stable_step_follows_the_material() {
-    for method in METHODS {
+    for method in methods() {
         for (start, e, nu) in [
             (0.3, 1e7, 0.3),
             (0.3, 1e3, 0.3),
@@ -245,7 +243,7 @@ fn the_stable_step_follows_the_material() {
 /// Matter that begins to flow falls to its yield stress; when it flows no more it stays as it is, and springs back.
 #[test]
 fn a_body_becomes_plastic_and_elastic_again() {
-    for method in ["incremental", "embedded"] {
+    for method in flowing_methods() {
         let mut world = pulled_bar(method, elastic(1e5, 0.3));
         world.advance(0.4).unwrap();
         let elastic_force = grip_force(&mut world);
@@ -274,7 +272,7 @@ fn a_body_becomes_plastic_and_elastic_again() {
 /// Viscosity that is switched on brakes a vibration.
 #[test]
 fn viscosity_can_be_switched_on() {
-    for method in METHODS {
+    for method in methods() {
         let left = |viscosity: Real| {
             let mut world = block(method, elastic(1e5, 0.3)).build().unwrap();
             world.edit_particles(|p| p.position.iter_mut().for_each(|x| x.y *= 1.05));
@@ -372,7 +370,7 @@ fn events_that_cannot_happen_are_refused() {
 /// Bodies of one method have materials of their own, also after changes, and one that varies needs both moduli.
 #[test]
 fn other_bodies_keep_their_material() {
-    for method in METHODS {
+    for method in methods() {
         let mut first = bar("first", [4, 4, 4], 0.05, elastic(1e5, 0.3));
         first.material.youngs_modulus = Varying::Along { axis: Vec3::X, from: 1e5, to: 2e5 };
         let second = Body { name: "second".into(), ..bar("b", [4, 4, 4], 0.05, elastic(1e5, 0.3)) };

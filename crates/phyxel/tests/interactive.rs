@@ -2,17 +2,12 @@
 
 mod support;
 
-use phyxel::methods::CATALOGUE;
 use phyxel::prelude::*;
 use phyxel::world::RemoveError;
-use support::elastic;
 use support::saving::Saved;
+use support::{elastic, methods};
 
 const SIDE: Real = 0.12;
-
-fn methods() -> impl Iterator<Item = &'static str> {
-    CATALOGUE.iter().filter(|entry| entry.default_factory.is_some()).map(|entry| entry.key)
-}
 
 fn block(name: &str, method: &str, at: Vec3) -> Body {
     let material = Material { viscosity: 50.0.into(), ..elastic(2e5, 0.3) };
@@ -183,6 +178,30 @@ fn obstacles_are_moved_by_the_caller() {
         saved.restore(&mut resumed);
         lift(&mut resumed, 20..60);
         assert_eq!(world.digest(), resumed.digest(), "{method}");
+    }
+}
+
+/// A block beside the middle of a plate: what holds it has a torque about the plate's centre, wherever that has been moved.
+#[test]
+fn the_ledger_has_torques() {
+    for method in methods() {
+        let mut plate =
+            Obstacle::new("plate", Shape::Box { size: vec3(0.6, 0.1, 0.4) }.into()).with_friction(0.5);
+        plate.shape.placement.position = vec3(-0.1, -0.05, 0.0);
+        let mut world = World::builder()
+            .body(block("block", method, vec3(0.0, 0.061, 0.05)))
+            .obstacle(plate)
+            .build()
+            .unwrap();
+        let plate = world.obstacle("plate").unwrap();
+        world.move_obstacle(plate, vec3(0.0, 0.02, 0.0), Vec3::ZERO);
+        world.advance_to(0.8).unwrap();
+        world.advance_to(1.0).unwrap();
+        let weight = 1000.0 * SIDE.powi(3) * 9.81;
+        let torque = world.ledger().torques[0].1 / weight;
+        println!("{method}: torque {torque:.4} weights m");
+        // lever (0.1, ·, 0.05) × force (0, 1, 0)
+        assert!((torque - vec3(-0.05, 0.0, 0.1)).length() < 0.004, "{method}: {torque}");
     }
 }
 

@@ -7,11 +7,10 @@ mod support;
 
 use affine::{Affine, ITERATIONS, LONG_STEP};
 use phyxel::contact::Axes;
-use phyxel::methods::CATALOGUE;
 use phyxel::prelude::*;
 use phyxel::world::WorldBuilder;
 use support::saving::{Saved, on_threads};
-use support::{elastic, grip_across_z};
+use support::{elastic, grip_across_z, methods};
 
 const KINDS: [Affine; 2] = [Affine::EXPLICIT, Affine::IMPLICIT];
 
@@ -129,8 +128,7 @@ fn a_hand_drags_them() {
 #[test]
 fn they_stand_on_each_other() {
     let own = KINDS.map(key);
-    let catalogue = CATALOGUE.iter().filter(|m| m.default_factory.is_some()).map(|m| m.key);
-    let all: Vec<&str> = own.into_iter().chain(catalogue).collect();
+    let all: Vec<&str> = own.into_iter().chain(methods()).collect();
     for &upper in &all {
         for lower in all.iter().copied().filter(|lower| own.contains(lower) || own.contains(&upper)) {
             let mut world = builder()
@@ -156,7 +154,7 @@ fn they_stand_on_each_other() {
 
 /// Both kinds and a method of the catalogue: falling onto each other, held, dragged, with meshes that they carry.
 fn busy_world() -> World {
-    let catalogue = CATALOGUE.iter().find(|m| m.default_factory.is_some()).unwrap().key;
+    let catalogue = methods().next().unwrap();
     let mut world = builder().obstacle(floor(vec3(0.1, 1.0, 0.0).normalize(), 0.3));
     for (k, method) in [catalogue, key(Affine::EXPLICIT), key(Affine::IMPLICIT)].into_iter().enumerate() {
         for level in 0..2 {
@@ -206,7 +204,7 @@ fn same_bits_for_any_number_of_threads_and_after_a_restart() {
 /// Groups take steps of one length only while they can meet: elsewhere each does what it would do alone.
 #[test]
 fn groups_that_cannot_meet_go_at_their_own_pace() {
-    let catalogue = CATALOGUE.iter().find(|m| m.default_factory.is_some()).unwrap().key;
+    let catalogue = methods().next().unwrap();
     let run = |distance: Option<Real>| {
         let mut world = builder().body(block("long steps", key(Affine::IMPLICIT)));
         if let Some(distance) = distance {
@@ -255,7 +253,7 @@ fn meshes_are_carried_exactly() {
 
 /// Twenty bodies of all kinds thrown at each other, without gravity or in a box.
 fn thrown(in_a_box: bool) -> WorldBuilder {
-    let catalogue = CATALOGUE.iter().find(|m| m.default_factory.is_some()).unwrap().key;
+    let catalogue = methods().next().unwrap();
     let kinds = [key(Affine::EXPLICIT), catalogue, key(Affine::IMPLICIT)];
     let mut world = builder();
     for k in 0..20 {

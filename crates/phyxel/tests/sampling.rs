@@ -4,14 +4,13 @@ mod support;
 
 use phyxel::geometry::{PlacedShape, Sampling, Shape, Spacing};
 use phyxel::math::{Mat3, Real, Vec3, vec3};
-use phyxel::methods::CATALOGUE;
 use phyxel::world::{Body, SamplingQuality, World};
-use support::{bar, elastic};
+use support::{bar, elastic, methods};
 
 const A: Real = 0.05;
 
 fn for_each_method(test: impl Fn(&'static str)) {
-    CATALOGUE.iter().filter(|entry| entry.default_factory.is_some()).for_each(|entry| test(entry.key));
+    methods().for_each(test);
 }
 
 fn world(method: &str, bodies: impl IntoIterator<Item = Body>) -> World {

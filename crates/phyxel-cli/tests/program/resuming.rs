@@ -1,6 +1,7 @@
 //! Runs that are killed, interrupted or made longer end with the same bytes as runs that were never stopped.
 
 use crate::support::{BLOCK, Ended, Workplace, assert_same_contents};
+use phyxel::methods::built_methods;
 use phyxel_io::results::Status;
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -120,8 +121,8 @@ poisson_ratio = 0.2
 
 #[test]
 fn a_run_with_events_goes_on_with_the_same_bytes() {
-    for method in ["reference", "incremental", "embedded"] {
-        let place = Workplace::new(&(BLOCK.replace("\"reference\"", &format!("\"{method}\"")) + EVENTS));
+    for entry in built_methods() {
+        let place = Workplace::new(&(BLOCK.replace("\"reference\"", &format!("\"{}\"", entry.key)) + EVENTS));
         place.succeed(&["run", "scene.toml", "-o", "whole", "-q"]);
         // frame 14 is the time of an event: it acts after the checkpoint
         place.succeed(&["run", "scene.toml", "-o", "stopped", "--frames", "14", "-q"]);

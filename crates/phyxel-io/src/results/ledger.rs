@@ -39,6 +39,9 @@ pub(crate) fn cells(ledger: &Ledger) -> Vec<(String, String)> {
     for (name, force) in &ledger.forces {
         put_vector(&mut cells, &format!("{name}_force"), *force);
     }
+    for (name, torque) in &ledger.torques {
+        put_vector(&mut cells, &format!("{name}_torque"), *torque);
+    }
     cells.extend(ledger.counters.iter().map(|(name, value)| ((*name).to_owned(), number(*value))));
     cells
 }
@@ -221,6 +224,7 @@ mod tests {
             n_yielded: 2,
             max_speed: f64::MAX,
             forces: vec![("left, \"upper\"".into(), vec3(7.0, 8.0, 9.0))],
+            torques: vec![("floor".into(), vec3(1.0, 0.0, 2.0))],
             counters: vec![("solver_iterations", 3.0)],
         }
     }
@@ -237,7 +241,7 @@ mod tests {
             volumetric_energy,residual_energy,gravity_energy,plastic_work,\
             momentum_x,momentum_y,momentum_z,angular_momentum_x,angular_momentum_y,angular_momentum_z,volume,particles,\
             nearest_median,nearest_smallest,crowded,pieces,yielded,max_speed,\"left, \"\"upper\"\"_force_x\",\"left, \"\"upper\"\"_force_y\",\
-            \"left, \"\"upper\"\"_force_z\",solver_iterations\n";
+            \"left, \"\"upper\"\"_force_z\",floor_torque_x,floor_torque_y,floor_torque_z,solver_iterations\n";
         assert!(text.starts_with(header), "{text}");
         let table = LedgerTable::parse(&text).unwrap();
         assert_eq!(table.rows.len(), 2);

@@ -27,6 +27,8 @@ pub(crate) struct Touch {
     pub(crate) obstacle: usize,
     /// On the body. [N s]
     pub(crate) impulse: Vec3,
+    /// The same about the origin. [N s m]
+    pub(crate) angular: Vec3,
     /// Σ |impulse| x, and Σ |impulse|. [N s m, N s]
     pub(crate) moment: Vec3,
     pub(crate) weight: Real,
@@ -37,7 +39,8 @@ impl Touch {
     #[inline]
     pub(crate) fn add(all: &mut Vec<Self>, body: u32, obstacle: usize, impulse: Vec3, place: Vec3) {
         let weight = impulse.length();
-        let one = Self { body, obstacle, impulse, moment: place * weight, weight };
+        let (angular, moment) = (place.cross(impulse), place * weight);
+        let one = Self { body, obstacle, impulse, angular, moment, weight };
         Self::merge(all, one);
     }
 
@@ -46,6 +49,7 @@ impl Touch {
         match all.iter_mut().rev().find(|t| t.body == one.body && t.obstacle == one.obstacle) {
             Some(touch) => {
                 touch.impulse += one.impulse;
+                touch.angular += one.angular;
                 touch.moment += one.moment;
                 touch.weight += one.weight;
             }

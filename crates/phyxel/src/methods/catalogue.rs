@@ -42,7 +42,7 @@ impl Entry {
     /// What the method cannot run of a material with this law, its own if `None`, that flows or not; `None` if it can run all of it.
     pub fn refusal(&self, law: Option<Law>, flows: bool) -> Option<Refusal> {
         let refuse = |property, what: String, is_able: &dyn Fn(&Abilities) -> bool| {
-            let able = CATALOGUE.iter().filter(|e| e.default_factory.is_some() && is_able(&e.abilities));
+            let able = built_methods().filter(|e| is_able(&e.abilities));
             let keys: Vec<String> = able.map(|e| format!("\"{}\"", e.key)).collect();
             let able = match keys.as_slice() {
                 [] => "no method can".into(),
@@ -60,6 +60,11 @@ impl Entry {
         }
         None
     }
+}
+
+/// The methods that are built, in the order in which they are listed.
+pub fn built_methods() -> impl Iterator<Item = &'static Entry> + Clone {
+    CATALOGUE.iter().filter(|entry| entry.default_factory.is_some())
 }
 
 /// The method of a scene key.

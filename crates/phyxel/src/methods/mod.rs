@@ -14,7 +14,7 @@ mod strays;
 mod testing;
 mod thin_bodies;
 
-pub use catalogue::{Abilities, CATALOGUE, Entry, Refusal, find_method};
+pub use catalogue::{Abilities, CATALOGUE, Entry, Refusal, built_methods, find_method};
 pub use context::{StepContext, StepError, StepReport, Timings};
 pub use energies::{ElasticEnergy, Energies};
 pub use settings::{SettingError, SettingInfo, SettingKind, SettingValue};

@@ -41,6 +41,8 @@ pub struct Ledger {
     pub max_speed: Real,
     /// Mean force of each grip and obstacle on the bodies over the interval. [N]
     pub forces: Vec<(String, Vec3)>,
+    /// Mean torque of each obstacle on the bodies over the interval, about the obstacle's own centre at its end. [N m]
+    pub torques: Vec<(String, Vec3)>,
     /// Solver iterations and unconverged solves in the interval, then the methods' counters.
     pub counters: Vec<(&'static str, Real)>,
 }
@@ -69,6 +71,13 @@ impl World {
             .enumerate()
             .map(|(k, o)| (o.name.clone(), mean(interval.obstacle_impulses.get(k))));
         let forces = grips.chain(obstacles).collect();
+        let torques = self.obstacles.iter().enumerate().map(|(k, o)| {
+            let center = self.obstacle_pose(k, self.time).apply(o.center());
+            let own = interval.touches.iter().filter(|touch| touch.obstacle == k);
+            let torque = own.map(|touch| touch.angular - center.cross(touch.impulse)).sum::<Vec3>();
+            (o.name.clone(), mean(Some(&torque)))
+        });
+        let torques = torques.collect();
         let groups = || self.groups.iter();
         let energies: Vec<_> = groups().map(|g| g.method.energies(&g.particles)).collect();
         let elastic: Option<ElasticEnergy> = energies.iter().map(|e| e.elastic).sum();
@@ -109,6 +118,7 @@ impl World {
                 .filter_map(|v| max_over(v.len(), |i| v[i].length()))
                 .fold(0.0, |m, (speed, _)| m.max(speed)),
             forces,
+            torques,
             counters,
         }
     }

@@ -58,7 +58,7 @@ impl World {
     /// Who touches what: each body with each obstacle, and each pair of bodies once, the one that came first in `body`.
     pub fn contacts(&self) -> Vec<Touching> {
         let mut found: Vec<Touching> = Vec::new();
-        for &Touch { body, obstacle, impulse, moment, weight } in &self.interval.touches {
+        for &Touch { body, obstacle, impulse, moment, weight, .. } in &self.interval.touches {
             if weight > 0.0 {
                 let other = TouchingSide::Obstacle(ObstacleId(obstacle as u32));
                 found.push(Touching { body: BodyId(body), other, impulse, place: moment / weight });

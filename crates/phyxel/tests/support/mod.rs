@@ -7,7 +7,18 @@ use phyxel::contact::{Axes, Ease, Grip, Keyframe, Motion};
 use phyxel::geometry::{PlacedShape, Shape};
 use phyxel::material::Material;
 use phyxel::math::{Real, Vec3, vec3};
+use phyxel::methods::built_methods;
 use phyxel::world::{Body, World};
+
+/// Keys of the methods that are built.
+pub(crate) fn methods() -> impl Iterator<Item = &'static str> + Clone {
+    built_methods().map(|entry| entry.key)
+}
+
+/// Keys of those whose matter can flow.
+pub(crate) fn flowing_methods() -> impl Iterator<Item = &'static str> + Clone {
+    built_methods().filter(|entry| entry.abilities.flows).map(|entry| entry.key)
+}
 
 /// A material with the given moduli and 1000 kg/m³.
 pub(crate) fn elastic(youngs_modulus: Real, poisson_ratio: Real) -> Material {

@@ -150,8 +150,10 @@ fn status(run: &MethodRun) -> String {
 
 /// Names of the counters of all methods, each once, in the order of the ledgers.
 fn counters(measures: &[Measures]) -> Vec<&str> {
-    let is_force =
-        |name: &str| ["_force_x", "_force_y", "_force_z"].iter().any(|ending| name.ends_with(ending));
+    let is_force = |name: &str| {
+        let quantity = name.strip_suffix(['x', 'y', 'z']).unwrap_or_default();
+        quantity.ends_with("_force_") || quantity.ends_with("_torque_")
+    };
     let mut counters: Vec<&str> = Vec::new();
     for name in measures.iter().flat_map(|one| &one.ledger.columns) {
         if !NO_COUNTERS.contains(&name.as_str()) && !is_force(name) && !counters.contains(&name.as_str()) {

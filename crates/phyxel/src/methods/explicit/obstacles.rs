@@ -40,21 +40,20 @@ pub(super) fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, ph
                 let mut last = None;
                 let point =
                     TouchingPoint { position: &mut position[i], radius: radius[i], mark: touching[i] };
-                touching[i] = respond_one(obstacles, phase, time_step, point, |meeting, obstacle| {
+                touching[i] = respond_one(obstacles, phase, time_step, point, |meeting, obstacle, place| {
                     let change = match meeting {
                         Meeting::Slides(contact) => contact.velocity_change(now),
                         Meeting::Stuck(carried) => carried - now,
                     };
                     now += change;
                     impulses[obstacle] += change * mass[i];
+                    Touch::add(&mut touches, body[i], obstacle, change * mass[i], place);
                     last = Some(obstacle);
                 });
                 if let Some(obstacle) = last {
                     impulses[obstacle] -= earlier * mass[i];
+                    Touch::add(&mut touches, body[i], obstacle, -earlier * mass[i], position[i]);
                     velocity[i] = now;
-                    // what touches several obstacles at once is booked to the last
-                    let impulse = (now - without - earlier) * mass[i];
-                    Touch::add(&mut touches, body[i], obstacle, impulse, position[i]);
                 }
                 if phase == Phase::BeforeMoving && last.is_some() {
                     given[i] = now - without;
@@ -85,20 +84,20 @@ struct TouchingPoint<'a> {
     mark: u32,
 }
 
-/// One particle against all obstacles; returns its new mark. `meet` gets what it touches and the obstacle's number.
+/// One particle against all obstacles; returns its new mark. `meet` gets what it touches, the obstacle's number and the place.
 #[inline]
 fn respond_one(
     obstacles: &[PosedObstacle],
     phase: Phase,
     time_step: Real,
     point: TouchingPoint<'_>,
-    mut meet: impl FnMut(Meeting, usize),
+    mut meet: impl FnMut(Meeting, usize, Vec3),
 ) -> u32 {
     let TouchingPoint { position, radius, mark } = point;
     let has_moved = phase != Phase::BeforeMoving;
     if mark >= STUCK {
         let k = (mark - STUCK) as usize;
-        meet(Meeting::Stuck(obstacles[k].carried_velocity(*position, has_moved, time_step)), k);
+        meet(Meeting::Stuck(obstacles[k].carried_velocity(*position, has_moved, time_step)), k, *position);
         return mark;
     }
     let mut mark = TOUCHES_NOTHING;
@@ -108,11 +107,11 @@ fn respond_one(
             *position += contact.normal * (radius - contact.gap);
         }
         if contact.friction == Friction::Stick {
-            meet(Meeting::Stuck(obstacle.carried_velocity(*position, has_moved, time_step)), k);
+            meet(Meeting::Stuck(obstacle.carried_velocity(*position, has_moved, time_step)), k, *position);
             return k as u32 + STUCK;
         }
         mark = TOUCHES;
-        meet(Meeting::Slides(contact), k);
+        meet(Meeting::Slides(contact), k, *position);
     }
     mark
 }
