@@ -59,7 +59,7 @@ pub mod prelude {
     pub use crate::math::{Mat3, Quat, Real, Vec3, vec3};
     pub use crate::surface::{Carried, CarryOrder};
     pub use crate::world::{
-        Action, Body, BodyId, BuildError, Event, Hold, Ledger, ObstacleId, RayHit, Touching, TouchingSide,
-        World, WorldBuilder, WorldError,
+        Action, Body, BodyId, BuildError, Event, Hold, Ledger, NewParticles, ObstacleId, RayHit, Touching,
+        TouchingSide, World, WorldBuilder, WorldError,
     };
 }

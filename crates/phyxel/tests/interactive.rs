@@ -2,6 +2,7 @@
 
 mod support;
 
+use phyxel::methods::built_methods;
 use phyxel::prelude::*;
 use phyxel::world::RemoveError;
 use support::saving::Saved;
@@ -202,6 +203,81 @@ fn the_ledger_has_torques() {
         println!("{method}: torque {torque:.4} weights m");
         // lever (0.1, ·, 0.05) × force (0, 1, 0)
         assert!((torque - vec3(-0.05, 0.0, 0.1)).length() < 0.004, "{method}: {torque}");
+    }
+}
+
+/// Clay that is pressed out of a nozzle, layer by layer: unstressed where it appears, one piece, with the mass that came out; saved and
+/// restored on the way it does the same. Other methods refuse, and nothing has changed.
+#[test]
+fn an_extruder_feeds_methods_that_take_births() {
+    let (a, speed, width) = (0.02, 0.6, 6);
+    let layer_at = |height: Real| -> Vec<Vec3> {
+        let cell = |k: usize| (k as Real + 0.5 - 0.5 * width as Real) * a;
+        (0..width * width).map(|k| vec3(cell(k % width), height, cell(k / width))).collect()
+    };
+    for entry in built_methods() {
+        let make = || {
+            let mut material = Material { viscosity: 50.0.into(), ..elastic(1e5, 0.3) };
+            if entry.abilities.flows {
+                let flow = Plasticity {
+                    yield_stress: 300.0.into(),
+                    flow_rate: 200.0.into(),
+                    ..Plasticity::default()
+                };
+                material.plasticity = Some(flow);
+            }
+            let size = vec3(width as Real, 3.0, width as Real) * a;
+            let mut clay =
+                Body::new("clay", Shape::Box { size }, a, material).at(vec3(0.0, 0.3 - 1.5 * a, 0.0));
+            clay.velocity = vec3(0.0, -speed, 0.0);
+            clay.method = Some(entry.key.into());
+            World::builder().body(clay).obstacle(floor()).gravity(Vec3::ZERO).build().unwrap()
+        };
+        let feed = |world: &mut World, layers: std::ops::Range<usize>| {
+            let clay = world.body("clay").unwrap();
+            for layer in layers {
+                // the layer before has left the nozzle by one spacing
+                world.advance_to((layer + 1) as Real * a / speed).unwrap();
+                let positions = layer_at(0.3 - 0.5 * a);
+                let new =
+                    NewParticles { positions: &positions, velocity: vec3(0.0, -speed, 0.0), spacing: a };
+                world.add_particles(clay, &new)?;
+            }
+            Ok::<(), phyxel::methods::MethodError>(())
+        };
+        let mut world = make();
+        let (n, digest) = (world.n_particles(), world.digest());
+        if !entry.abilities.births {
+            let clay = world.body("clay").unwrap();
+            let new = NewParticles { positions: &layer_at(0.5), velocity: Vec3::ZERO, spacing: a };
+            let error = world.add_particles(clay, &new).unwrap_err();
+            assert!(error.to_string().contains("clay"), "{error}");
+            assert_eq!((world.n_particles(), world.digest()), (n, digest));
+            continue;
+        }
+        feed(&mut world, 0..4).unwrap();
+        let early = world.ledger();
+        // in flight nothing is stressed
+        let stress = world.frame(&["stress"]).columns[0].values.iter().fold(0.0, |m: f32, s| m.max(*s));
+        println!("{}: largest stress in flight {stress} Pa", entry.key);
+        assert!(stress < 30.0, "{stress}");
+        assert!(
+            (early.momentum.y / (-speed * early.n_particles as Real * 1000.0 * a.powi(3)) - 1.0).abs() < 1e-9
+        );
+        let saved = Saved::new(&mut world);
+        feed(&mut world, 4..11).unwrap();
+        world.advance(0.3).unwrap();
+        let ledger = world.ledger();
+        let height = world.frame(&[]).position.iter().fold(0f32, |top, x| top.max(x[1]));
+        println!("{}: {} particles, {:?}, top at {height} m", entry.key, ledger.n_particles, ledger.sampling);
+        assert_eq!(ledger.n_particles, n + 11 * width * width);
+        assert_eq!(ledger.sampling.n_pieces, Some(1));
+        assert!(ledger.sampling.nearest_smallest.unwrap() > 0.4 && height < 0.28);
+        let mut resumed = make();
+        saved.restore(&mut resumed);
+        feed(&mut resumed, 4..11).unwrap();
+        resumed.advance(0.3).unwrap();
+        assert_eq!(world.digest(), resumed.digest(), "{}", entry.key);
     }
 }
 

@@ -27,6 +27,8 @@ pub struct Abilities {
     pub laws: &'static [Law],
     /// True if its matter can flow.
     pub flows: bool,
+    /// True if it takes particles that appear while it runs.
+    pub births: bool,
 }
 
 /// What a method cannot run of a material.
@@ -79,7 +81,7 @@ pub const CATALOGUE: &[Entry] = &[
         paper: "Müller et al. 2004, Point Based Animation of Elastic, Plastic and Melting Objects",
         about: "elastic solids with a rest shape",
         name: "the reference-shape method of Müller et al. 2004",
-        abilities: Abilities { laws: &[Law::StVenantKirchhoff], flows: false },
+        abilities: Abilities { laws: &[Law::StVenantKirchhoff], flows: false, births: false },
         default_factory: Some(|| Box::new(super::reference::Params::default())),
     },
     Entry {
@@ -90,6 +92,7 @@ pub const CATALOGUE: &[Entry] = &[
         abilities: Abilities {
             laws: &[Law::Corotated, Law::StVenantKirchhoff, Law::NeoHookean, Law::SquaredStretch],
             flows: true,
+            births: true,
         },
         default_factory: Some(|| Box::new(super::incremental::Params::default())),
     },
@@ -101,6 +104,7 @@ pub const CATALOGUE: &[Entry] = &[
         abilities: Abilities {
             laws: &[Law::Corotated, Law::StVenantKirchhoff, Law::NeoHookean, Law::SquaredStretch],
             flows: true,
+            births: false,
         },
         default_factory: Some(|| Box::new(super::embedded::Params::default())),
     },
@@ -109,7 +113,7 @@ pub const CATALOGUE: &[Entry] = &[
         paper: "Martin et al. 2010, Unified Simulation of Elastic Rods, Shells, and Solids",
         about: "rods, shells and solids in one; cutting",
         name: "elastons, Martin et al. 2010",
-        abilities: Abilities { laws: &[], flows: false },
+        abilities: Abilities { laws: &[], flows: false, births: false },
         default_factory: None,
     },
     Entry {
@@ -117,7 +121,7 @@ pub const CATALOGUE: &[Entry] = &[
         paper: "He, Wang and Wu 2018, Projective Peridynamics for Modeling Versatile Elastoplastic Materials",
         about: "large time steps; cloth, rods, sand, viscoelastic fluids",
         name: "projective peridynamics, He, Wang and Wu 2018",
-        abilities: Abilities { laws: &[], flows: false },
+        abilities: Abilities { laws: &[], flows: false, births: false },
         default_factory: None,
     },
 ];

@@ -62,6 +62,15 @@ pub trait Method: Send + Sync {
     /// Something changed outside a step: rebuild what was derived from it.
     fn changed(&mut self, particles: &Particles, change: Change);
 
+    /// Takes particles that have been appended to the group, from number `first` on: unstressed, of the material of their body.
+    ///
+    /// # Errors
+    /// When the method cannot do it; nothing has changed then.
+    fn take_births(&mut self, particles: &Particles, first: usize) -> Result<(), MethodError> {
+        let body = particles.body.get(first).copied();
+        Err(MethodError { body, message: "its method takes no particles while it runs".into() })
+    }
+
     /// The material of a body changes between steps: what follows from it follows at once, rest shape and plastic state stay. A
     /// change of stiffness names both moduli. It must not depend on the state, but for what is state itself: a restored
     /// world has made its changes at the start.

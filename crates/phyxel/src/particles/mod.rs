@@ -99,6 +99,14 @@ impl Particles {
         sum_over::<Vec3, _>(self.len(), |i| self.position[i] * self.mass[i]) / self.total_mass()
     }
 
+    /// Drops all particles but the first `n`.
+    pub fn truncate(&mut self, n: usize) {
+        let Self { id, body, position, velocity, mass, volume, radius, contact_radius, impulse } = self;
+        [id, body].into_iter().for_each(|column| column.truncate(n));
+        [position, velocity, impulse].into_iter().for_each(|column| column.truncate(n));
+        [mass, volume, radius, contact_radius].into_iter().for_each(|column| column.truncate(n));
+    }
+
     /// Appends the particles of `other`.
     pub fn append(&mut self, mut other: Self) {
         self.id.append(&mut other.id);

@@ -2,16 +2,28 @@
 
 use super::builder::Member;
 use super::events::p_wave_modulus;
-use super::{Body, BodyId, BuildError, World};
+use super::{Body, BodyId, BuildError, Group, World};
 use crate::contact::{BodyTraits, Holds};
 use crate::geometry::fill;
 use crate::math::{Real, Vec3, max_over};
+use crate::methods::MethodError;
 use crate::neighbors::Grid;
 use crate::particles::Particles;
 
 /// A new body is refused if particles of it are nearer to others than this; of two lattices through each other some always are. [sums
 /// of both radii]
 const TOO_NEAR: Real = 0.87;
+
+/// Particles that appear in a running world.
+#[derive(Clone, Copy, Debug)]
+pub struct NewParticles<'a> {
+    /// [m]
+    pub positions: &'a [Vec3],
+    /// Of all of them. [m/s]
+    pub velocity: Vec3,
+    /// Edge of the cube that each stands for. [m]
+    pub spacing: Real,
+}
 
 /// A body that cannot be removed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -54,6 +66,42 @@ impl World {
         self.body_names.push(body.name);
         self.materials.push(body.material);
         Ok(BodyId(index as u32))
+    }
+
+    /// Adds unstressed particles to a body that is there, each a cube of its matter: an extruder, an inflow. They join what they are near.
+    ///
+    /// # Errors
+    /// Bodies that are gone, and methods that take no particles while they run; nothing has changed then.
+    pub fn add_particles(&mut self, body: BodyId, new: &NewParticles<'_>) -> Result<(), MethodError> {
+        let refuse = |message: &str| {
+            let message = format!("body \"{}\": {message}", self.body_names[body.index()]);
+            MethodError { body: Some(body.0), message }
+        };
+        let g = self.group_of(body.0).ok_or_else(|| refuse("it has been removed"))?;
+        let Group { particles, method, .. } = &mut self.groups[g];
+        let (first, n, volume) = (particles.len(), new.positions.len(), new.spacing.powi(3));
+        let Some(model) = particles.body.iter().position(|own| *own == body.0).filter(|_| n > 0) else {
+            return Ok(());
+        };
+        let density = particles.mass[model] / particles.volume[model];
+        particles.append(Particles {
+            id: (self.next_id..self.next_id + n as u64).map(|id| id as u32).collect(),
+            body: vec![body.0; n],
+            position: new.positions.to_vec(),
+            velocity: vec![new.velocity; n],
+            mass: vec![density * volume; n],
+            volume: vec![volume; n],
+            radius: vec![0.5 * new.spacing; n],
+            contact_radius: vec![0.5 * new.spacing; n],
+            impulse: Vec::new(),
+        });
+        if let Err(error) = method.take_births(particles, first) {
+            particles.truncate(first);
+            return Err(refuse(&error.message));
+        }
+        self.next_id += n as u64;
+        self.body_contacts.clear();
+        Ok(())
     }
 
     /// Removes a body that is alone in its group, as those that were added are. Its id and name stay taken; what drags it lets go.

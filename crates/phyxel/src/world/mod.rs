@@ -13,7 +13,7 @@ mod sampling_quality;
 mod sorting;
 mod stepping;
 
-pub use bodies::RemoveError;
+pub use bodies::{NewParticles, RemoveError};
 pub use builder::{Body, BuildError, WorldBuilder};
 pub use events::{Action, ActionError, Event, Hold};
 pub use ids::{BodyId, ObstacleId};

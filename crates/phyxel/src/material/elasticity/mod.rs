@@ -72,6 +72,12 @@ impl LameParameter {
         self.mu.set(lame.mu, bodies, body);
     }
 
+    /// New particle k has the constants of old particle `order[k]`.
+    pub fn reorder(&mut self, order: &[u32]) {
+        self.lambda.reorder(order);
+        self.mu.reorder(order);
+    }
+
     /// Of particle i.
     #[inline(always)]
     pub fn at(&self, i: usize) -> Lame {

@@ -9,6 +9,7 @@
 //! (`force_form`), with P̂ in place of ŝP̂; a penalty on motion that the fit cannot see, remembered per bond while it lasts
 //! (`stabilization`); a push apart of particles that crowd (`repulsion`); flow rates per second; viscosity from the rate of strain, implicit; neighbour lists with a skin.
 
+mod births;
 mod change;
 mod deformation;
 mod kernel_form;
@@ -228,6 +229,10 @@ impl Method for Incremental {
             Change::Restored => self.restore(particles),
             Change::Moved => self.moved(particles),
         }
+    }
+
+    fn take_births(&mut self, particles: &Particles, first: usize) -> Result<(), MethodError> {
+        self.be_born(particles, first)
     }
 
     fn change_material(

@@ -125,6 +125,7 @@ impl Incremental {
 
     /// Rebuilds what is derived from state that was loaded.
     pub(super) fn restore(&mut self, particles: &Particles) {
+        self.add_constants(particles);
         self.before.clone_from(&particles.position);
         self.find_lists(particles);
         self.residual.resize(self.neighbors.n_bonds(), Vec3::ZERO);

@@ -1,0 +1,60 @@
+//! Particles that appear while the method runs.
+
+use super::Incremental;
+use crate::forces::repulsion;
+use crate::math::{Mat3, Real, Vec3};
+use crate::methods::MethodError;
+use crate::particles::Particles;
+
+impl Incremental {
+    /// Appends unstressed particles; they weld to what they are near.
+    pub(super) fn be_born(&mut self, particles: &Particles, first: usize) -> Result<(), MethodError> {
+        if self.has_stored_rest() {
+            let body = particles.body.get(first).copied();
+            let message =
+                "a stored rest shape takes no particles while it runs: use `history = \"composed\"`";
+            return Err(MethodError { body, message: message.into() });
+        }
+        let n = particles.len();
+        self.gradient.resize(n, Mat3::IDENTITY);
+        self.force.resize(n, Vec3::ZERO);
+        for column in [
+            &mut self.hardening,
+            &mut self.plastic_strain,
+            &mut self.plastic_work,
+            &mut self.flow_fraction,
+            &mut self.strain_since,
+        ] {
+            column.resize(n, 0.0);
+        }
+        self.add_constants(particles);
+        self.before.clone_from(&particles.position);
+        self.renew_lists(particles);
+        self.forces_at(particles);
+        Ok(())
+    }
+
+    /// Constants of particles that are not known yet: those of the first particle of their body.
+    pub(super) fn add_constants(&mut self, particles: &Particles) {
+        let (known, n) = (self.room.len(), particles.len());
+        if known == n {
+            return;
+        }
+        let mut models = vec![0u32; self.bodies.len()];
+        for (i, &body) in particles.body[..known].iter().enumerate().rev() {
+            models[body as usize] = i as u32;
+        }
+        let model = |i: usize| models[particles.body[i] as usize];
+        let order: Vec<u32> = (0..known as u32).chain((known..n).map(model)).collect();
+        self.lame.reorder(&order);
+        self.youngs_modulus.reorder(&order);
+        self.viscosity.reorder(&order);
+        self.plasticity.reorder(&order);
+        for i in known..n {
+            let spacing = 2.0 * particles.radius[i];
+            self.full_support.push(self.params.support * spacing);
+            self.room.push(repulsion::room(Real::INFINITY, spacing));
+            self.piece_sizes[self.bodies[particles.body[i] as usize].piece as usize] += 1;
+        }
+    }
+}
