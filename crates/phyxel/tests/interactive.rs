@@ -53,6 +53,7 @@ fn bodies_come_and_go() {
         world.remove_body(added).unwrap();
         assert_eq!((world.n_particles(), world.contacts().len()), (n, 1));
         assert_eq!(world.remove_body(added), Err(RemoveError::Gone("added".into())));
+        assert!(world.add_body(block("added", method, vec3(3.0, 1.0, 0.0))).is_err(), "its name stays taken");
         world.advance_to(0.6).unwrap();
         let first = world.body("first").unwrap();
         world.remove_body(first).unwrap();
@@ -168,6 +169,10 @@ fn obstacles_are_moved_by_the_caller() {
             }
         };
         let mut world = make();
+        // nothing moves in no time
+        let plate = world.obstacle("plate").unwrap();
+        world.move_obstacle(plate, vec3(0.0, 0.3, 0.0), Vec3::ZERO);
+        world.advance(0.0).unwrap();
         lift(&mut world, 0..20);
         let saved = Saved::new(&mut world);
         lift(&mut world, 20..60);
@@ -289,6 +294,10 @@ fn pushes_change_the_momentum() {
             World::builder().body(block("block", method, Vec3::ZERO)).gravity(Vec3::ZERO).build().unwrap();
         let body = world.body("block").unwrap();
         world.push_body(body, vec3(0.3, 0.1, -0.2));
+        assert!(
+            (world.ledger().momentum - vec3(0.3, 0.1, -0.2)).length() < 1e-12,
+            "at once, so that it is saved"
+        );
         world.advance_to(0.01).unwrap();
         let momentum = world.ledger().momentum;
         assert!((momentum - vec3(0.3, 0.1, -0.2)).length() < 1e-12, "{method}: {momentum}");

@@ -1,7 +1,7 @@
 //! The contact service of a step: answers what particles meet, and books the impulses that pass. How a step responds is the step's
 //! own business.
 
-use super::bodies::{BodyContactStep, Exchange};
+use super::bodies::{BodyContactStep, Exchange, free_axes};
 use super::{Contact, Friction, PosedObstacle};
 use crate::math::{CHUNK, Real, Vec3};
 use crate::particles::Particles;
@@ -147,10 +147,14 @@ impl Contacts<'_> {
                 continue;
             }
             let is_first = all.is_own(pair.a);
-            let guess = pair.last_impulse();
+            let guess = match is_first {
+                true => pair.last_impulse(),
+                // held axes did not get it
+                false => pair.last_impulse() * free_axes(pair.mobility[1]),
+            };
             // what this group gives is what the other one begins with
             if is_first {
-                pair.exchange = Exchange::default();
+                pair.exchange = Exchange { is_begun: [true; 2], ..Exchange::default() };
             }
             if pair.is_met {
                 let (own, other, sign) =
@@ -177,23 +181,29 @@ impl Contacts<'_> {
             let mark = self.touching.get(i).copied().unwrap_or(TOUCHES_NOTHING);
             let held_by = mark.checked_sub(STUCK).map(|k| k as usize);
             for (k, obstacle) in self.obstacles.iter().enumerate() {
-                let contact = match held_by {
-                    Some(holder) if holder != k => None,
-                    Some(_) => Some(obstacle.holding(position[i], self.time_step)),
-                    None => obstacle.swept(position[i], ends[i], contact_radius[i], reach, self.time_step),
+                let mut add = |contact: Contact| {
+                    let Contact { gap, normal, surface_velocity, friction } = contact;
+                    rows.push(ContactRow {
+                        particle: i,
+                        other: Other::Obstacle(k),
+                        gap,
+                        normal,
+                        surface_velocity,
+                        friction,
+                        other_mobility: Vec3::ZERO,
+                        guess: Vec3::ZERO,
+                        is_guess_given: false,
+                        pair: 0,
+                    });
                 };
-                rows.extend(contact.map(|Contact { gap, normal, surface_velocity, friction }| ContactRow {
-                    particle: i,
-                    other: Other::Obstacle(k),
-                    gap,
-                    normal,
-                    surface_velocity,
-                    friction,
-                    other_mobility: Vec3::ZERO,
-                    guess: Vec3::ZERO,
-                    is_guess_given: false,
-                    pair: 0,
-                }));
+                match held_by {
+                    Some(holder) if holder != k => {}
+                    Some(_) => add(obstacle.holding(position[i], self.time_step)),
+                    None => {
+                        let way = [position[i], ends[i]];
+                        obstacle.sweep(way, contact_radius[i], reach, self.time_step, add);
+                    }
+                }
             }
         };
         if self.obstacles.is_empty() {

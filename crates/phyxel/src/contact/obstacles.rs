@@ -193,7 +193,11 @@ impl Contact {
 /// Steps along a way until the distance to a surface is this part of the radius.
 const TRACED: Real = 1e-3;
 /// Such steps at the most.
-const MOST_TRACED: usize = 100;
+const MOST_TRACED: usize = 200;
+/// Balls that slide on are lifted by this part of their radius, so that what they slide on does not stop them.
+const LIFT: Real = 0.25;
+/// Surfaces whose normals have a larger cosine than this count as one.
+const SAME: Real = 0.9;
 
 impl PosedObstacle {
     /// How much coarser than asked for the baked distances are, if they are.
@@ -247,46 +251,66 @@ impl PosedObstacle {
         Contact { gap: 0.0, normal, surface_velocity, friction: self.friction }
     }
 
-    /// The first contact of a ball that goes straight from one place to another while the obstacle goes from its start to its end, or
-    /// the nearest surface at the end if it is nearer than `reach`. The gap is that of the start, along the normal.
-    pub(super) fn swept(
+    /// Visits the contacts of a ball that goes straight from one place to another while the obstacle goes from its start to its end: the
+    /// first surface that it touches, or the nearest one at the end if it is nearer than `reach`; and the first that it would touch when it
+    /// slides on along that. Gaps are those of the start, along the normals.
+    pub(super) fn sweep(
         &self,
-        from: Vec3,
-        to: Vec3,
+        [from, to]: [Vec3; 2],
         radius: Real,
         reach: Real,
         time_step: Real,
-    ) -> Option<Contact> {
+        mut visit: impl FnMut(Contact),
+    ) {
         // seen from the obstacle, which rests there
         let (a, b) = if self.moving { (self.start.undo(from), self.end.undo(to)) } else { (from, to) };
         let margin = Vec3::splat(radius + reach);
         let (low, high) = (a.min(b) - margin, a.max(b) + margin);
         if self.bounds.is_some_and(|(min, max)| high.cmplt(min).any() || low.cmpgt(max).any()) {
-            return None;
+            return;
         }
-        let (length, direction) = (a.distance(b), (b - a).normalize_or_zero());
-        let (mut at, mut gap) = (a, self.gap_at_start(a) - radius);
-        let mut done = 0.0;
+        let mut contact = |at: Vec3, gap: Real, normal: Vec3| {
+            // the plane that touches there, which the obstacle carries from its start to its end
+            let (mut first, mut last, mut turned) = (at, at, normal);
+            if self.moving {
+                (first, last) = (self.start.apply(at), self.end.apply(at));
+                turned = self.end.rotation * normal;
+            }
+            let gap = gap + (from - first).dot(turned);
+            let surface_velocity = (last - first) / time_step;
+            visit(Contact { gap, normal: turned, surface_velocity, friction: self.friction });
+        };
+        let (at, gap) = self.trace(a, b, radius);
+        if gap > reach.max(TRACED * radius) {
+            return;
+        }
+        let normal = self.surface.normal(at) * self.sign;
+        contact(at, gap, normal);
+        let rest = b - at;
+        let slide = rest - normal * rest.dot(normal);
+        if slide.length() > radius {
+            let start = at + normal * (LIFT * radius);
+            let (at, gap) = self.trace(start, start + slide, radius);
+            let other = self.surface.normal(at) * self.sign;
+            if gap <= TRACED * radius && other.dot(normal) < SAME {
+                contact(at, gap, other);
+            }
+        }
+    }
+
+    /// Sphere tracing of a ball: where it first touches, or the end of its way, and the gap there.
+    fn trace(&self, from: Vec3, to: Vec3, radius: Real) -> (Vec3, Real) {
+        let (length, direction) = (from.distance(to), (to - from).normalize_or_zero());
+        let (mut at, mut gap, mut done) = (from, self.gap_at_start(from) - radius, 0.0);
         for _ in 0..MOST_TRACED {
             if gap <= TRACED * radius || done >= length {
                 break;
             }
             done = (done + gap).min(length);
-            at = a + direction * done;
+            at = from + direction * done;
             gap = self.gap_at_start(at) - radius;
         }
-        if gap > reach.max(TRACED * radius) {
-            return None;
-        }
-        // the plane that touches there, which the obstacle carries from its start to its end
-        let mut normal = self.surface.normal(at) * self.sign;
-        let (mut first, mut last) = (at, at);
-        if self.moving {
-            (first, last) = (self.start.apply(at), self.end.apply(at));
-            normal = self.end.rotation * normal;
-        }
-        let (gap, surface_velocity) = (gap + (from - first).dot(normal), (last - first) / time_step);
-        Some(Contact { gap, normal, surface_velocity, friction: self.friction })
+        (at, gap)
     }
 }
 
@@ -338,7 +362,10 @@ mod tests {
                     continue;
                 }
                 let first = (0..=2000).map(|k| k as Real / 2000.0).find(|&s| at(s) <= 0.0);
-                let found = obstacle.swept(from, to, radius, reach, time_step);
+                let mut found = None;
+                obstacle.sweep([from, to], radius, reach, time_step, |contact| {
+                    found = found.or(Some(contact));
+                });
                 match (first, found) {
                     (Some(first), Some(contact)) => {
                         n_touching += 1;
@@ -360,5 +387,17 @@ mod tests {
             }
         }
         assert!(n_touching > 300, "{n_touching}");
+    }
+
+    /// A ball that slides on the floor of a room sees the wall, too.
+    #[test]
+    fn what_slides_on_a_surface_meets_the_next_one() {
+        let room = posed(Shape::Box { size: vec3(2.0, 1.0, 1.0) }, true, Pose::IDENTITY);
+        let from = vec3(0.0, -0.45, 0.0);
+        let mut found = Vec::new();
+        room.sweep([from, from + vec3(3.0, -0.1, 0.0)], 0.05, 0.01, 1.0, |contact| found.push(contact));
+        assert_eq!(found.len(), 2);
+        assert!(found[0].normal.distance(Vec3::Y) < 1e-6 && found[1].normal.distance(-Vec3::X) < 1e-6);
+        assert!(found[0].gap.abs() < 1e-3 && (found[1].gap - 0.95).abs() < 1e-3, "{found:?}");
     }
 }

@@ -3,16 +3,20 @@
 use super::builder::Member;
 use super::events::p_wave_modulus;
 use super::{Body, BodyId, BuildError, Group, World};
-use crate::contact::{BodyTraits, Holds};
+use crate::contact::{BodyTraits, Holds, TOUCHES_NOTHING};
 use crate::geometry::fill;
 use crate::math::{Real, Vec3, max_over};
 use crate::methods::MethodError;
 use crate::neighbors::Grid;
 use crate::particles::Particles;
+use std::ops::Range;
 
 /// A new body is refused if particles of it are nearer to others than this; of two lattices through each other some always are. [sums
 /// of both radii]
 const TOO_NEAR: Real = 0.87;
+
+/// Spacing of new particles over that of their body.
+const SPACINGS: Range<Real> = 0.75..1.5;
 
 /// Particles that appear in a running world.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +50,11 @@ impl World {
     /// Bodies that cannot be filled or driven by their method, or that start inside others; nothing has changed then.
     pub fn add_body(&mut self, body: Body) -> Result<BodyId, BuildError> {
         let index = self.body_names.len();
+        if self.body_names.contains(&body.name) {
+            let message = format!("there is, or was, a body \"{}\"; give it another name", body.name);
+            let source = MethodError { body: None, message };
+            return Err(BuildError::Method { body: Some(index), source });
+        }
         let failed = |source| BuildError::Fill { body: index, name: body.name.clone(), source };
         let points = fill(&body.shape, &body.fill).map_err(failed)?;
         let own = BodyTraits { friction: body.friction, matter: index as u32 };
@@ -78,11 +87,18 @@ impl World {
             MethodError { body: Some(body.0), message }
         };
         let g = self.group_of(body.0).ok_or_else(|| refuse("it has been removed"))?;
-        let Group { particles, method, .. } = &mut self.groups[g];
+        let Group { particles, method, touching, .. } = &mut self.groups[g];
         let (first, n, volume) = (particles.len(), new.positions.len(), new.spacing.powi(3));
         let Some(model) = particles.body.iter().position(|own| *own == body.0).filter(|_| n > 0) else {
             return Ok(());
         };
+        let ratio = new.spacing / (2.0 * particles.radius[model]);
+        if !SPACINGS.contains(&ratio) {
+            let Range { start, end } = SPACINGS;
+            return Err(refuse(&format!(
+                "new particles have {ratio:.3} of its spacing; from {start} to {end} of it are stable"
+            )));
+        }
         let density = particles.mass[model] / particles.volume[model];
         particles.append(Particles {
             id: (self.next_id..self.next_id + n as u64).map(|id| id as u32).collect(),
@@ -98,6 +114,9 @@ impl World {
         if let Err(error) = method.take_births(particles, first) {
             particles.truncate(first);
             return Err(refuse(&error.message));
+        }
+        if !touching.is_empty() {
+            touching.resize(first + n, TOUCHES_NOTHING);
         }
         self.next_id += n as u64;
         self.body_contacts.clear();
@@ -117,19 +136,21 @@ impl World {
         self.groups.remove(g);
         self.pull.retain(|pull| pull.body != body.0);
         self.interval.touches.retain(|touch| touch.body != body.0);
+        self.interval.body_touches.retain(|touch| touch.body != body.0 && touch.obstacle != body.index());
         self.body_contacts.clear();
         Ok(())
     }
 
-    /// Gives an impulse to a body, spread evenly over its mass: its velocity changes by impulse/mass at its next step. [N s]
+    /// Gives an impulse to a body, spread evenly over its mass: its velocity changes by impulse/mass. [N s]
     pub fn push_body(&mut self, body: BodyId, impulse: Vec3) {
         let Some(g) = self.group_of(body.0) else { return };
-        let particles = &mut self.groups[g].particles;
+        let Group { particles, method, .. } = &mut self.groups[g];
         let own: Vec<usize> = (0..particles.len()).filter(|&i| particles.body[i] == body.0).collect();
         let mass: Real = own.iter().map(|&i| particles.mass[i]).sum();
         for i in own {
             particles.push(i, impulse * (particles.mass[i] / mass));
         }
+        method.take_impulses(particles);
     }
 
     /// Number of particles that are too near to those of the world.

@@ -21,7 +21,7 @@ const SPACINGS: Real = 4.0;
 /// … and this share of the body's size (the cube root of its volume): what is felt does not depend on the number of particles.
 const SHARE: Real = 0.5;
 /// Largest force over the body's mass: about four times its weight on earth. [m/s²]
-const LARGEST_ACCELERATION: Real = 40.0;
+pub(super) const LARGEST_ACCELERATION: Real = 40.0;
 /// Largest force over Young's modulus and the hand's area. Twice as much pulls pieces out of a block by the incremental method,
 /// which has no rest shape to hold it together.
 const LARGEST_STRAIN: Real = 0.15;

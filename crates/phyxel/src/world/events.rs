@@ -1,7 +1,8 @@
 //! What changes while a world runs: at once, by a call, or at its time, by an event.
 //!
-//! Every change is an [`Action`]. Those that callers make between steps are logged with their time, so that
-//! [`World::past_events`] of a world that was driven by hand, given to another one as its events, make it do the same, bit for bit.
+//! Changes of gravity and materials and what a hand does are [`Action`]s. Those that callers make between steps are logged with their time,
+//! so that [`World::past_events`] of a world that was driven by them alone, given to another one as its events, make it do the same, bit
+//! for bit. Bodies that come and go, pushes and moved obstacles are not logged.
 
 use super::drag::Pull;
 use super::{Group, World, WorldError};

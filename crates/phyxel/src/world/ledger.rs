@@ -72,7 +72,7 @@ impl World {
             .map(|(k, o)| (o.name.clone(), mean(interval.obstacle_impulses.get(k))));
         let forces = grips.chain(obstacles).collect();
         let torques = self.obstacles.iter().enumerate().map(|(k, o)| {
-            let center = self.obstacle_pose(k, self.time).apply(o.center());
+            let center = self.present_pose(k).apply(o.center());
             let own = interval.touches.iter().filter(|touch| touch.obstacle == k);
             let torque = own.map(|touch| touch.angular - center.cross(touch.impulse)).sum::<Vec3>();
             (o.name.clone(), mean(Some(&torque)))

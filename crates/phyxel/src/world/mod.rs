@@ -104,6 +104,8 @@ struct Interval {
     drag_impulse: Vec3,
     /// Pairs of particles that press on each other at the end, and the deepest overlap. [m]
     body_contacts: (usize, Real),
+    /// Impulses between bodies in the last step.
+    body_touches: Vec<Touch>,
 }
 
 /// A run that cannot go on.
@@ -214,12 +216,12 @@ impl World {
             time_step: end - self.time,
             ..Interval::default()
         };
-        while self.time < end {
-            self.act_on_due_events()?;
-            self.advance_undisturbed(self.schedule.pause(end))?;
+        let start = self.time;
+        let advanced = self.advance_through_events(end);
+        if self.time > start {
+            self.moved.go_on((self.time - start) / (end - start));
         }
-        self.moved.arrive();
-        Ok(())
+        advanced
     }
 
     fn error(&self, group: usize, source: StepError) -> WorldError {
@@ -236,6 +238,14 @@ impl World {
             source,
             remedy: REMEDY,
         }
+    }
+
+    fn advance_through_events(&mut self, end: Real) -> Result<(), WorldError> {
+        while self.time < end {
+            self.act_on_due_events()?;
+            self.advance_undisturbed(self.schedule.pause(end))?;
+        }
+        Ok(())
     }
 
     /// Names all state, group after group. Visitors that write (checkpoints) must be followed by [`World::restored`]; they write to

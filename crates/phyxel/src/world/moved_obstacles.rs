@@ -35,9 +35,11 @@ impl MovedObstacles {
         Some((self.now[0][k].distance(self.to[0][k]), self.now[1][k].distance(self.to[1][k])))
     }
 
-    /// All are where they are to be.
-    pub(super) fn arrive(&mut self) {
-        self.now = self.to.clone();
+    /// All have gone a share of their way.
+    pub(super) fn go_on(&mut self, share: Real) {
+        for (now, to) in self.now.iter_mut().flatten().zip(self.to.iter().flatten()) {
+            *now = if share < 1.0 { now.lerp(*to, share) } else { *to };
+        }
     }
 
     pub(super) fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
@@ -70,6 +72,12 @@ impl World {
             self.moved.to[1][at] = rotation;
         }
         self.posed[k].moving = true;
+    }
+
+    /// Where an obstacle is now, outside of intervals.
+    pub(super) fn present_pose(&self, k: usize) -> Pose {
+        let (obstacle, center) = (&self.obstacles[k], self.obstacles[k].center());
+        self.moved.pose(k, 0.0, center).unwrap_or_else(|| obstacle.motion.pose(self.time, center))
     }
 
     /// Where an obstacle is at a time of the present interval.

@@ -1,5 +1,6 @@
 //! How fast groups go through time: limits of the step, and which groups must go together.
 
+use super::drag::LARGEST_ACCELERATION;
 use super::{Group, Hand, World};
 use crate::contact::Obstacle;
 use crate::forces::Fields;
@@ -72,10 +73,11 @@ impl World {
             let rate = |i: usize| (p.velocity[i].length() + surface_speed) / p.radius[i];
             let fastest = max_over(p.len(), rate);
             // what is not finite is found after the step, and named
-            let Some((rate, i)) = fastest.filter(|f| f.0 > 0.0 && f.0.is_finite()) else { continue };
+            let Some((rate, _)) = fastest.filter(|f| f.0 > 0.0 && f.0.is_finite()) else { continue };
             let value = RADII_PER_STEP / rate;
             if value < limit.value {
-                let way = rate * p.radius[i] * limit.value;
+                let fastest = max_over(p.len(), |i| p.velocity[i].length()).map_or(0.0, |m| m.0);
+                let way = (fastest + surface_speed) * limit.value;
                 if (meets_obstacles && self.can_reach_obstacle(p, way))
                     || (meets_others && self.can_reach_body(groups, g, way))
                 {
@@ -130,7 +132,15 @@ impl World {
     fn reach_of(&self, group: &Group, duration: Real) -> Aabb {
         let p = &group.particles;
         let speed = max_over(p.len(), |i| p.velocity[i].length()).map_or(0.0, |m| m.0);
-        let by_itself = (speed + self.gravity.length() * duration) * duration;
+        let fields = Fields { gravity: self.gravity, fields: &self.fields, time: self.time };
+        let pull = |i: usize| fields.acceleration(p.position[i], p.velocity[i]).length();
+        let mut acceleration = max_over(p.len(), pull).map_or(0.0, |m| m.0);
+        if self.pull.first().is_some_and(|pull| group.bodies.contains(&pull.body)) {
+            acceleration += LARGEST_ACCELERATION;
+        }
+        let pushed = (0..self.obstacles.len()).filter(|&k| self.posed[k].moving);
+        let pushed = pushed.map(|k| self.surface_speed(k)).fold(0.0, Real::max);
+        let by_itself = (speed + pushed + acceleration * duration) * duration;
         let bounds = bounds(p);
         let is_led = |&k: &usize| group.holds.grip.contains(&(k as u32));
         let led = (0..self.grips.len()).filter(is_led).map(|k| {

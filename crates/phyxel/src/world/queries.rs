@@ -65,9 +65,7 @@ impl World {
             }
         }
         found.sort_by_key(|touching| (touching.body, touching.other));
-        let place = |group: usize, i: usize| self.groups[group].particles.position[i];
-        let between = self.body_contacts.impulses(place);
-        found.extend(between.into_iter().map(|touch| Touching {
+        found.extend(self.interval.body_touches.iter().map(|touch| Touching {
             body: BodyId(touch.body),
             other: TouchingSide::Body(BodyId(touch.obstacle as u32)),
             impulse: touch.impulse,
@@ -85,8 +83,9 @@ impl World {
                 let (radius, to) = (CLOSED * p.radius[i], p.position[i] - origin);
                 let along = to.dot(direction);
                 let aside = to.length_squared() - along * along;
-                let distance = along - (radius * radius - aside).max(0.0).sqrt();
-                let is_met = aside < radius * radius && along + radius > 0.0;
+                let half = (radius * radius - aside).max(0.0).sqrt();
+                let distance = along - half;
+                let is_met = aside < radius * radius && along + half > 0.0;
                 is_met.then_some((distance.max(0.0), p.id[i], p.body[i]))
             };
             let nearer = |a: &(Real, u32, u32), b: &(Real, u32, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));

@@ -14,6 +14,9 @@ impl World {
     pub(super) fn advance_undisturbed(&mut self, end: Real) -> Result<(), WorldError> {
         let (start, n_before) = (self.time, self.interval.n_steps);
         self.interval.body_contacts = (0, 0.0);
+        self.interval.body_touches.clear();
+        // what callers have pushed is on its way
+        self.groups.iter_mut().for_each(|g| g.method.take_impulses(&mut g.particles));
         let mut most_steps = 0;
         for groups in self.meeting_groups(end - start) {
             self.time = start;
@@ -22,6 +25,8 @@ impl World {
             let (n, deepest) = self.body_contacts.summary();
             let sum = &mut self.interval.body_contacts;
             *sum = (sum.0 + n, sum.1.max(deepest));
+            let place = |group: usize, i: usize| self.groups[group].particles.position[i];
+            self.interval.body_touches.extend(self.body_contacts.impulses(place));
         }
         self.interval.n_steps = n_before + most_steps;
         self.time = end;
@@ -136,7 +141,9 @@ impl World {
                 Err(error) => return Err(self.error(g, error)),
             }
         }
-        // groups that were stepped first may have got something from later ones
+        // groups that were stepped first may have got something from later ones, and later ones may not have asked for all
+        let mut particles: Vec<_> = self.groups.iter_mut().map(|g| &mut g.particles).collect();
+        self.body_contacts.settle_debts(&mut particles);
         self.groups.iter_mut().for_each(|g| g.method.take_impulses(&mut g.particles));
         Ok(())
     }

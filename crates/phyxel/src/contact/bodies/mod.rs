@@ -11,7 +11,7 @@ mod step;
 mod surface;
 
 pub(crate) use pair::{Exchange, Pair};
-pub(crate) use step::{AllGroups, BodyContactStep};
+pub(crate) use step::{AllGroups, BodyContactStep, free_axes};
 
 use super::{Holds, STUCK, Touch};
 use crate::geometry::Aabb;
@@ -162,14 +162,30 @@ impl BodyContacts {
         (n, self.pairs.iter().map(Pair::overlap).fold(0.0, Real::max))
     }
 
+    /// Gives the second groups of pairs what the first have got and they have not asked for; by group.
+    pub(crate) fn settle_debts(&mut self, particles: &mut [&mut Particles]) {
+        for pair in &mut self.pairs {
+            let owed = std::mem::take(&mut pair.exchange.owed);
+            let owed = owed[0] + owed[1];
+            if owed != Vec3::ZERO {
+                let m = self.members[pair.b as usize];
+                particles[m.group as usize].push(m.index as usize, -owed * free_axes(pair.mobility[1]));
+            }
+        }
+    }
+
     /// Impulses between bodies in the last step, with the second body in place of an obstacle; `place` gives the position of a group's
     /// particle.
     pub(crate) fn impulses(&self, place: impl Fn(usize, usize) -> Vec3) -> Vec<Touch> {
         let mut all = Vec::new();
-        for pair in self.pairs.iter().filter(|pair| pair.exchange.pushed > 0.0) {
+        for pair in self.pairs.iter().filter(|pair| pair.is_met && pair.last_impulse() != Vec3::ZERO) {
             let (a, b) = (self.members[pair.a as usize], self.members[pair.b as usize]);
             let at = |m: Member| place(m.group as usize, m.index as usize);
-            Touch::add(&mut all, a.body, b.body as usize, pair.last_impulse(), 0.5 * (at(a) + at(b)));
+            let (middle, impulse) = (0.5 * (at(a) + at(b)), pair.last_impulse());
+            match a.body <= b.body {
+                true => Touch::add(&mut all, a.body, b.body as usize, impulse, middle),
+                false => Touch::add(&mut all, b.body, a.body as usize, -impulse, middle),
+            }
         }
         all.retain(|touch| touch.weight > 0.0);
         all.sort_by_key(|touch| (touch.body, touch.obstacle));

@@ -39,6 +39,8 @@ pub(crate) struct Exchange {
     pub(crate) last: [(Real, Vec3); 2],
     /// What the first has got and the second not yet, before moving and after the kick. [N s]
     pub(crate) owed: [Vec3; 2],
+    /// True if the first has met the second in this step, before moving and after the kick.
+    pub(crate) is_begun: [bool; 2],
     /// What has been handed to holders in this phase. [N s]
     pub(crate) handed: Vec3,
 }

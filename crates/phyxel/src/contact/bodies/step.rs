@@ -73,7 +73,7 @@ pub(crate) struct AllGroups<'a, 'b> {
 }
 
 /// 1 for axes along which a particle can move, 0 for others.
-fn free_axes(mobility: Vec3) -> Vec3 {
+pub(crate) fn free_axes(mobility: Vec3) -> Vec3 {
     Vec3::select(mobility.cmpgt(Vec3::ZERO), Vec3::ONE, Vec3::ZERO)
 }
 

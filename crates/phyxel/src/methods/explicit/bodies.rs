@@ -56,7 +56,11 @@ fn guess(pair: &mut Pair, all: &mut AllGroups<'_, '_>, phase: Phase) {
         return;
     }
     let at = phase_index(phase);
-    let (pushed, dragged) = if pair.is_met { pair.exchange.last[at] } else { (0.0, Vec3::ZERO) };
+    let is_first = all.is_own(pair.a);
+    // what the first group has not begun, the second does not go on with
+    let has_guess = pair.is_met && (is_first || pair.exchange.is_begun[at]);
+    let (pushed, dragged) = if has_guess { pair.exchange.last[at] } else { (0.0, Vec3::ZERO) };
+    pair.exchange.is_begun[at] = is_first;
     let dragged = dragged - pair.normal * dragged.dot(pair.normal);
     (pair.exchange.pushed, pair.exchange.dragged, pair.exchange.handed) = (pushed, dragged, Vec3::ZERO);
     let impulse = pair.normal * pushed + dragged;
