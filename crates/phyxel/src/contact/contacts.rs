@@ -36,7 +36,6 @@ pub(crate) struct Touch {
 
 impl Touch {
     /// Adds an impulse at a place to a list with one entry for each body and obstacle.
-    #[inline]
     pub(crate) fn add(all: &mut Vec<Self>, body: u32, obstacle: usize, impulse: Vec3, place: Vec3) {
         let weight = impulse.length();
         let (angular, moment) = (place.cross(impulse), place * weight);

@@ -95,7 +95,7 @@ impl Fields<'_> {
     }
 
     /// Acceleration of a particle, without drag. [m/s²]
-    #[inline]
+    #[inline(always)]
     pub fn acceleration(&self, position: Vec3, velocity: Vec3) -> Vec3 {
         let mut sum = self.gravity;
         for f in self.active() {

@@ -26,7 +26,8 @@ pub(super) fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, ph
     let partial: Vec<(Vec<Vec3>, Vec<Touch>)> = rows
         .map(|((((((position, velocity), mass), radius), touching), given), body)| {
             let mut impulses = vec![Vec3::ZERO; obstacles.len()];
-            let mut touches = Vec::new();
+            // particle, obstacle, impulse
+            let mut given_by: Vec<(usize, usize, Vec3)> = Vec::new();
             for i in 0..position.len() {
                 // only marked particles have been given anything
                 let marked = touching[i] != TOUCHES_NOTHING;
@@ -40,19 +41,19 @@ pub(super) fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, ph
                 let mut last = None;
                 let point =
                     TouchingPoint { position: &mut position[i], radius: radius[i], mark: touching[i] };
-                touching[i] = respond_one(obstacles, phase, time_step, point, |meeting, obstacle, place| {
+                touching[i] = respond_one(obstacles, phase, time_step, point, |meeting, obstacle| {
                     let change = match meeting {
                         Meeting::Slides(contact) => contact.velocity_change(now),
                         Meeting::Stuck(carried) => carried - now,
                     };
                     now += change;
                     impulses[obstacle] += change * mass[i];
-                    Touch::add(&mut touches, body[i], obstacle, change * mass[i], place);
+                    given_by.push((i, obstacle, change * mass[i]));
                     last = Some(obstacle);
                 });
                 if let Some(obstacle) = last {
                     impulses[obstacle] -= earlier * mass[i];
-                    Touch::add(&mut touches, body[i], obstacle, -earlier * mass[i], position[i]);
+                    given_by.push((i, obstacle, -earlier * mass[i]));
                     velocity[i] = now;
                 }
                 if phase == Phase::BeforeMoving && last.is_some() {
@@ -60,6 +61,10 @@ pub(super) fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, ph
                 } else if marked {
                     given[i] = Vec3::ZERO;
                 }
+            }
+            let mut touches = Vec::new();
+            for (i, obstacle, impulse) in given_by {
+                Touch::add(&mut touches, body[i], obstacle, impulse, position[i]);
             }
             (impulses, touches)
         })
@@ -84,20 +89,20 @@ struct TouchingPoint<'a> {
     mark: u32,
 }
 
-/// One particle against all obstacles; returns its new mark. `meet` gets what it touches, the obstacle's number and the place.
+/// One particle against all obstacles; returns its new mark. `meet` gets what it touches and the obstacle's number.
 #[inline]
 fn respond_one(
     obstacles: &[PosedObstacle],
     phase: Phase,
     time_step: Real,
     point: TouchingPoint<'_>,
-    mut meet: impl FnMut(Meeting, usize, Vec3),
+    mut meet: impl FnMut(Meeting, usize),
 ) -> u32 {
     let TouchingPoint { position, radius, mark } = point;
     let has_moved = phase != Phase::BeforeMoving;
     if mark >= STUCK {
         let k = (mark - STUCK) as usize;
-        meet(Meeting::Stuck(obstacles[k].carried_velocity(*position, has_moved, time_step)), k, *position);
+        meet(Meeting::Stuck(obstacles[k].carried_velocity(*position, has_moved, time_step)), k);
         return mark;
     }
     let mut mark = TOUCHES_NOTHING;
@@ -107,11 +112,11 @@ fn respond_one(
             *position += contact.normal * (radius - contact.gap);
         }
         if contact.friction == Friction::Stick {
-            meet(Meeting::Stuck(obstacle.carried_velocity(*position, has_moved, time_step)), k, *position);
+            meet(Meeting::Stuck(obstacle.carried_velocity(*position, has_moved, time_step)), k);
             return k as u32 + STUCK;
         }
         mark = TOUCHES;
-        meet(Meeting::Slides(contact), k, *position);
+        meet(Meeting::Slides(contact), k);
     }
     mark
 }
