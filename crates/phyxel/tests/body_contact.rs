@@ -26,7 +26,7 @@ fn builder(method: &str) -> WorldBuilder {
 }
 
 fn counter(world: &World, name: &str) -> Real {
-    world.ledger().counters.iter().find(|c| c.0 == name).unwrap().1
+    world.ledger().counter(name).unwrap()
 }
 
 /// All particles of a body: positions and, by brute force, the directions away from their own neighbours.

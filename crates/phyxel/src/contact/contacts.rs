@@ -92,7 +92,7 @@ pub enum Other {
 pub struct ContactRow {
     /// Index in the stepped group.
     pub particle: usize,
-    /// What it meets.
+    /// The other side.
     pub other: Other,
     /// Distance of the surfaces at the start of the step, along the normal; negative if they overlap. [m]
     pub gap: Real,
@@ -231,10 +231,8 @@ impl Contacts<'_> {
                 Touch::add(self.touches, body, k, impulse, place);
                 self.touching.resize(particles.len(), TOUCHES_NOTHING);
                 let mark = &mut self.touching[row.particle];
-                if row.friction == Friction::Stick && impulse != Vec3::ZERO {
+                if row.friction == Friction::Stick && impulse != Vec3::ZERO && *mark < STUCK {
                     *mark = STUCK + k as u32;
-                } else if *mark < STUCK {
-                    *mark = if impulse == Vec3::ZERO { TOUCHES_NOTHING } else { TOUCHES };
                 }
             }
             Other::Own(_) | Other::Foreign => {

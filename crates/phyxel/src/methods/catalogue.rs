@@ -14,13 +14,13 @@ pub struct Entry {
     pub about: &'static str,
     /// Name of the method in sentences.
     pub name: &'static str,
-    /// What it can run.
+    /// Laws, flow and births that it can run.
     pub abilities: Abilities,
     /// The factory with default settings; `None` while the method is not built.
     pub default_factory: Option<fn() -> Box<dyn MethodFactory>>,
 }
 
-/// What a method can run.
+/// Abilities of a method.
 #[derive(Clone, Copy, Debug)]
 pub struct Abilities {
     /// Laws from strain to stress, its own first.
@@ -31,17 +31,17 @@ pub struct Abilities {
     pub births: bool,
 }
 
-/// What a method cannot run of a material.
+/// A property of a material that a method cannot run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// Key of the material's property: "law" or "plasticity".
     pub property: &'static str,
-    /// What is wrong, and which methods can run it.
+    /// Says what is wrong, and which methods can run it.
     pub message: String,
 }
 
 impl Entry {
-    /// What the method cannot run of a material with this law, its own if `None`, that flows or not; `None` if it can run all of it.
+    /// Refuses a material with this law (the method's own if `None`) that flows or not; `None` if the method can run it.
     pub fn refusal(&self, law: Option<Law>, flows: bool) -> Option<Refusal> {
         let refuse = |property, what: String, is_able: &dyn Fn(&Abilities) -> bool| {
             let able = built_methods().filter(|e| is_able(&e.abilities));

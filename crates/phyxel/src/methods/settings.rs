@@ -178,6 +178,32 @@ impl<P: Clone> Setting<P> {
     }
 }
 
+/// The functions of a `MethodFactory` whose settings stand in a table.
+macro_rules! listed_in {
+    ($table:expr) => {
+        fn settings(&self) -> Vec<$crate::methods::SettingInfo> {
+            $crate::methods::settings::infos($table)
+        }
+
+        fn get(&self, key: &str) -> Option<$crate::methods::SettingValue> {
+            $crate::methods::settings::get($table, self, key)
+        }
+
+        fn set(
+            &mut self,
+            key: &str,
+            value: &$crate::methods::SettingValue,
+        ) -> Result<(), $crate::methods::SettingError> {
+            $crate::methods::settings::set($table, self, key, value)
+        }
+
+        fn clone_box(&self) -> Box<dyn $crate::methods::MethodFactory> {
+            Box::new(self.clone())
+        }
+    };
+}
+pub(super) use listed_in;
+
 /// The place of a value in a list.
 pub(super) fn index<T: PartialEq>(all: &[T], value: T) -> usize {
     all.iter().position(|one| *one == value).unwrap_or(0)

@@ -14,7 +14,7 @@ use crate::contact::{
 use crate::forces::ForceField;
 use crate::geometry::{Fill, FillError, Filled, PlacedShape, Spacing, fill};
 use crate::material::Material;
-use crate::math::{Quat, Real, Vec3};
+use crate::math::{Real, Vec3};
 use crate::methods::{CATALOGUE, MethodError, MethodFactory, Timings};
 use crate::particles::Particles;
 use crate::surface::Carried;
@@ -298,7 +298,12 @@ impl WorldBuilder {
             posed: self.pose_obstacles(&filled)?,
             moved: MovedObstacles::default(),
             moves: vec![
-                GripMove { start: still(), end: still(), axes: Vec3::ZERO, active: false };
+                GripMove {
+                    start: Pose::IDENTITY,
+                    end: Pose::IDENTITY,
+                    axes: Vec3::ZERO,
+                    active: false
+                };
                 self.grips.len()
             ],
             body_contacts: BodyContacts::new(self.body_contact, self.body_traits()),
@@ -440,8 +445,8 @@ impl WorldBuilder {
                 sign: if o.inside { -1.0 } else { 1.0 },
                 friction: o.friction,
                 moving: !o.motion.is_still(),
-                start: still(),
-                end: still(),
+                start: Pose::IDENTITY,
+                end: Pose::IDENTITY,
             })
         };
         self.obstacles.iter().enumerate().map(one).collect()
@@ -459,8 +464,4 @@ impl WorldBuilder {
         }
         Ok(())
     }
-}
-
-fn still() -> Pose {
-    Pose { rotation: Quat::IDENTITY, translation: Vec3::ZERO, center: Vec3::ZERO }
 }

@@ -91,8 +91,8 @@ impl World {
     fn can_reach_obstacle(&self, particles: &Particles, way: Real) -> bool {
         let reach = way + 2.0 * largest_radius(particles);
         let bounds = bounds(particles);
-        let all = self.obstacles.iter().zip(&self.posed);
-        all.into_iter().any(|(obstacle, posed)| posed.moving || is_near(obstacle, &bounds, reach))
+        let mut all = self.obstacles.iter().zip(&self.posed);
+        all.any(|(obstacle, posed)| posed.moving || is_near(obstacle, &bounds, reach))
     }
 
     /// True if bodies of a group may touch others when both go at most so far. [m]

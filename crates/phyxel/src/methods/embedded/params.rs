@@ -414,21 +414,7 @@ impl MethodFactory for Params {
         Ok(Box::new(Embedded::build(self.clone(), particles, matter)?))
     }
 
-    fn settings(&self) -> Vec<SettingInfo> {
-        settings::infos(SETTINGS)
-    }
-
-    fn get(&self, key: &str) -> Option<SettingValue> {
-        settings::get(SETTINGS, self, key)
-    }
-
-    fn set(&mut self, key: &str, value: &SettingValue) -> Result<(), SettingError> {
-        settings::set(SETTINGS, self, key, value)
-    }
-
-    fn clone_box(&self) -> Box<dyn MethodFactory> {
-        Box::new(self.clone())
-    }
+    settings::listed_in!(SETTINGS);
 
     /// 32 bonds always; 5.7 kB measured at 200,000 particles with checkpoints, and room for particles that split.
     fn bytes_per_particle(&self) -> Real {

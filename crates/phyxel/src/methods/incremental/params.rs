@@ -3,7 +3,7 @@
 use super::Incremental;
 use crate::material::FlowRule;
 use crate::math::{Range, Real};
-use crate::methods::settings::{self, Setting, SettingError, SettingInfo, SettingValue, index};
+use crate::methods::settings::{self, Setting, index};
 use crate::methods::{Matter, Method, MethodError, MethodFactory};
 use crate::particles::Particles;
 
@@ -257,21 +257,7 @@ impl MethodFactory for Params {
         Ok(Box::new(Incremental::build(self.clone(), particles, matter)?))
     }
 
-    fn settings(&self) -> Vec<SettingInfo> {
-        settings::infos(SETTINGS)
-    }
-
-    fn get(&self, key: &str) -> Option<SettingValue> {
-        settings::get(SETTINGS, self, key)
-    }
-
-    fn set(&mut self, key: &str, value: &SettingValue) -> Result<(), SettingError> {
-        settings::set(SETTINGS, self, key, value)
-    }
-
-    fn clone_box(&self) -> Box<dyn MethodFactory> {
-        Box::new(self.clone())
-    }
+    settings::listed_in!(SETTINGS);
 
     fn bytes_per_particle(&self) -> Real {
         3500.0

@@ -2,7 +2,7 @@
 
 use super::Reference;
 use crate::math::{Range, Real};
-use crate::methods::settings::{self, Setting, SettingError, SettingInfo, SettingKind, SettingValue, index};
+use crate::methods::settings::{self, Setting, SettingInfo, SettingKind, SettingValue, index};
 use crate::methods::{Matter, Method, MethodError, MethodFactory};
 use crate::particles::Particles;
 
@@ -145,21 +145,7 @@ impl MethodFactory for Params {
         Ok(Box::new(Reference::build(self.clone(), particles, matter)?))
     }
 
-    fn settings(&self) -> Vec<SettingInfo> {
-        settings::infos(SETTINGS)
-    }
-
-    fn get(&self, key: &str) -> Option<SettingValue> {
-        settings::get(SETTINGS, self, key)
-    }
-
-    fn set(&mut self, key: &str, value: &SettingValue) -> Result<(), SettingError> {
-        settings::set(SETTINGS, self, key, value)
-    }
-
-    fn clone_box(&self) -> Box<dyn MethodFactory> {
-        Box::new(self.clone())
-    }
+    settings::listed_in!(SETTINGS);
 
     /// About a kilobyte, and 60 bytes for each neighbour, of which there are 26 at a support factor of 1.5.
     fn bytes_per_particle(&self) -> Real {
