@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Volume of one skin around all particles, wherever their density puts it. [m³]
+/// Volume of one skin around all particles, wherever their density puts it (m³).
 fn skin_volume(positions: &[[f32; 3]], frame: &ParticleTable) -> Result<f64, Box<dyn Error>> {
     Ok(skin(&Matter::new(positions, &frame.radius), &SkinParams::default())?.volume)
 }

@@ -13,7 +13,7 @@ pub(crate) struct Plan {
     pub(crate) first_frame: usize,
     /// The last frame.
     pub(crate) last_frame: usize,
-    /// [1/s]
+    /// (1/s)
     pub(crate) frame_rate: f64,
     /// Columns of the frames.
     pub(crate) columns: Vec<String>,

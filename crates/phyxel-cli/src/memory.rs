@@ -1,16 +1,16 @@
 //! How much memory this process takes, where the system says so.
 
-/// The most that was resident at any time so far [bytes], if the system says.
+/// The most that was resident at any time so far (bytes), if the system says.
 pub(crate) fn peak() -> Option<u64> {
     status_entry(&std::fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
 }
 
-/// What can still be had without swapping [bytes], if the system says.
+/// What can still be had without swapping (bytes), if the system says.
 pub(crate) fn available() -> Option<u64> {
     status_entry(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")
 }
 
-/// An entry "NAME:   1234 kB" of a process status [bytes].
+/// An entry "NAME:   1234 kB" of a process status (bytes).
 fn status_entry(status: &str, name: &str) -> Option<u64> {
     let rest = status.lines().find_map(|line| line.strip_prefix(name))?;
     let mut words = rest.split_whitespace();

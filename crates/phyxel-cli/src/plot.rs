@@ -20,7 +20,7 @@ pub(crate) struct Chart {
     pub(crate) title: String,
     /// Its unit; may be empty.
     pub(crate) unit: String,
-    /// For each series its time [s] and value; what is not finite is left out.
+    /// For each series its time (s) and value; what is not finite is left out.
     pub(crate) lines: Vec<Vec<[f64; 2]>>,
 }
 

@@ -31,7 +31,7 @@ impl Verbosity {
 pub(crate) struct FrameNews {
     /// Its number.
     pub(crate) frame: usize,
-    /// [s]
+    /// (s)
     pub(crate) time: f64,
     /// Seconds that it took to compute.
     pub(crate) seconds: f64,
@@ -39,7 +39,7 @@ pub(crate) struct FrameNews {
     pub(crate) n_particles: usize,
     /// Steps in it.
     pub(crate) n_steps: usize,
-    /// [s]
+    /// (s)
     pub(crate) time_step: f64,
     /// Why it is not longer.
     pub(crate) reason: &'static str,

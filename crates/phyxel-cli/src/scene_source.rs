@@ -21,7 +21,7 @@ fn max_particles(scene: &Scene) -> usize {
     fits.unwrap_or(Fill::DEFAULT_MAX_PARTICLES)
 }
 
-/// Edges of a mesh longer than this many spacings cannot follow the matter. [spacings]
+/// Edges of a mesh longer than this many spacings cannot follow the matter (spacings).
 const COARSE: f64 = 4.0;
 
 /// A scene that can be run.

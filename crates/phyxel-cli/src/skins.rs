@@ -6,13 +6,13 @@ use phyxel_skin::{Matter, Skin, SkinError, SkinParams, skin};
 /// The particles of a frame, wherever they are kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rows<'a> {
-    /// [m]
+    /// (m)
     pub(crate) position: &'a [[f32; 3]],
-    /// Half the local spacing. [m]
+    /// Half the local spacing (m).
     pub(crate) radius: &'a [f32],
     /// Index of the body.
     pub(crate) body: &'a [u32],
-    /// Three numbers a row, or none. [m/s]
+    /// Three numbers a row, or none (m/s).
     pub(crate) velocity: &'a [f32],
 }
 
@@ -45,7 +45,7 @@ impl Shares {
         Self(shares)
     }
 
-    /// Of a body, when all bodies together have this volume; none where that makes no sense. [m³]
+    /// Of a body, when all bodies together have this volume; none where that makes no sense (m³).
     pub(crate) fn volume(&self, body: usize, together: Option<f64>) -> Option<f64> {
         let volume = self.0.get(body)? * together?;
         (volume > 0.0 && volume.is_finite()).then_some(volume)

@@ -29,7 +29,7 @@ pub(crate) fn interpolate(vertices: &[Vec3], cloud: &Cloud, values: &[[f32; 3]])
     vertices.par_iter().map(|&vertex| narrow(mean(vertex, cloud, |j| wide(values[j])))).collect()
 }
 
-/// Radii at vertices. [m]
+/// Radii at vertices (m).
 pub(crate) fn radii(vertices: &[Vec3], cloud: &Cloud) -> Vec<Real> {
     vertices.par_iter().map(|&vertex| mean(vertex, cloud, |j| cloud.radii[j])).collect()
 }

@@ -7,7 +7,7 @@ use phyxel::math::{Real, Vec3};
 use phyxel::neighbors::Grid;
 use rayon::prelude::*;
 
-/// Support of a particle's kernel. [radii]
+/// Support of a particle's kernel (radii).
 pub(crate) const SUPPORT: Real = 4.0;
 
 /// Supports in one grid differ by less than this factor, so that searches visit few particles in vain.
@@ -17,7 +17,7 @@ const CLASS_RATIO: Real = 1.5;
 #[derive(Debug)]
 pub(crate) struct Cloud {
     pub(crate) positions: Vec<Vec3>,
-    /// Half the local spacing. [m]
+    /// Half the local spacing (m).
     pub(crate) radii: Vec<Real>,
     classes: Vec<Class>,
 }
@@ -25,7 +25,7 @@ pub(crate) struct Cloud {
 #[derive(Debug)]
 struct Class {
     grid: Grid,
-    /// Largest support. [m]
+    /// Largest support (m).
     support: Real,
     members: Vec<Member>,
 }
@@ -33,7 +33,7 @@ struct Class {
 #[derive(Clone, Copy, Debug)]
 struct Member {
     position: Vec3,
-    /// 1/h². [1/m²]
+    /// 1/h² (1/m²).
     inverse_square: Real,
     particle: u32,
 }

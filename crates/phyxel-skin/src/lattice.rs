@@ -2,7 +2,7 @@
 //!
 //! A cube is divided into six tetrahedra around a diagonal. A tetrahedron is halved at the middle of an edge: the diagonals of
 //! cubes first, then those of faces, then the cubes' edges; three halvings make the tetrahedra of cubes of half the size
-//! ([Maubach1995], newest-vertex bisection). All tetrahedra around an edge are halved together or not at all, and then the
+//! (Maubach 1995, newest-vertex bisection). All tetrahedra around an edge are halved together or not at all, and then the
 //! division has no cracks. A node is the middle of exactly one edge. So a division is its set of nodes, and it has no cracks
 //! if with each node it contains the nodes that the tetrahedra around its edge begin with ([`parents`]).
 //!
@@ -215,7 +215,7 @@ fn in_order(mut keys: Vec<u64>) -> Vec<u64> {
     keys
 }
 
-/// Spreads the bits of one number. [Steele2014] SplitMix64
+/// Spreads the bits of one number. Steele 2014 SplitMix64
 #[derive(Default)]
 pub(crate) struct Mixer(u64);
 

@@ -18,7 +18,7 @@ const BAND: [Real; 2] = [0.1, 0.9];
 /// Levels above that of the coarsest particles: cubes of this size are undivided outside.
 const LEVELS_ABOVE: u32 = 3;
 
-/// Vertices stay this far from the nodes, so that triangles do not degenerate. [parts of an edge]
+/// Vertices stay this far from the nodes, so that triangles do not degenerate. (parts of an edge)
 const MARGIN: Real = 0.05;
 
 /// The surface is moved to lower densities if it encloses less than this part of the volume: matter that has flowed is looser
@@ -48,11 +48,11 @@ pub(crate) struct Field<'a> {
 /// What a surface should be.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
-    /// Edge of a cell. [radii]
+    /// Edge of a cell (radii).
     pub(crate) cell: Real,
     /// Density at the surface, in parts of the one inside; less if the volume needs it.
     pub(crate) iso: Real,
-    /// To be enclosed, if it is known. [m³]
+    /// To be enclosed, if it is known (m³).
     pub(crate) volume: Option<Real>,
 }
 
@@ -66,9 +66,9 @@ struct Sampled {
 /// The surface of a density.
 pub(crate) struct Surface {
     pub(crate) mesh: Mesh,
-    /// Size of the lattice's cells at each vertex. [m]
+    /// Size of the lattice's cells at each vertex (m).
     pub(crate) sizes: Vec<Real>,
-    /// How far each vertex moves when the density of the surface changes. [m]
+    /// How far each vertex moves when the density of the surface changes (m).
     shifts: Vec<Vec3>,
 }
 
@@ -208,7 +208,7 @@ impl Sampled {
 }
 
 impl Surface {
-    /// Change of the volume with the density of the surface. [m³]
+    /// Change of the volume with the density of the surface (m³).
     fn volume_per_density(&self) -> Real {
         let areas = self.mesh.vertex_areas();
         sum_over(areas.len(), |v| areas[v].dot(self.shifts[v]))
@@ -217,7 +217,7 @@ impl Surface {
 
 /// Where the lattice lies in the world.
 struct Room {
-    /// Edge of a cell of level 0. [m]
+    /// Edge of a cell of level 0 (m).
     cell: Real,
     /// Cells between the world's origin and the lattice's.
     origin: Vec3,

@@ -56,15 +56,15 @@ pub const CELLS: Range<Real> = 0.2..2.0;
 /// The particles of one body at one moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Matter<'a> {
-    /// World positions. [m]
+    /// World positions (m).
     pub positions: &'a [[f32; 3]],
-    /// Half the local spacing, one each. [m]
+    /// Half the local spacing, one each (m).
     pub radii: &'a [f32],
-    /// Velocities, one each, or none. [m/s]
+    /// Velocities, one each, or none (m/s).
     pub velocities: &'a [[f32; 3]],
     /// The volume of all particles, strays too, if it is known: the skin gets as much of it as there are particles
     /// inside. Without it the skin has the volume of the density's surface, which is right within some percent where
-    /// the spacing is as at rest. [m³]
+    /// the spacing is as at rest (m³).
     pub volume: Option<Real>,
 }
 
@@ -79,11 +79,11 @@ impl<'a> Matter<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SkinParams {
     /// One radius for all particles. By default each has its own, or more by one factor where the volume needs it. The
-    /// support of a particle's kernel is four times as large. [m]
+    /// support of a particle's kernel is four times as large (m).
     pub radius: Option<Real>,
     /// Passes of smoothing.
     pub smoothing: usize,
-    /// Triangles are about this large. [local radii]
+    /// Triangles are about this large (local radii).
     pub cell: Real,
     /// The density at the surface, in parts of the one inside. Down to half of it is used where the volume needs it.
     pub iso: Real,
@@ -98,23 +98,23 @@ impl Default for SkinParams {
 /// A closed surface of triangles: every edge has two triangles, seen from outside their corners go counter-clockwise.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Skin {
-    /// [m]
+    /// (m)
     pub vertices: Vec<[f32; 3]>,
     /// Of length 1, outward, one per vertex.
     pub normals: Vec<[f32; 3]>,
-    /// One per vertex, or none where the particles had none. [m/s]
+    /// One per vertex, or none where the particles had none (m/s).
     pub velocities: Vec<[f32; 3]>,
     /// Indices of vertices.
     pub triangles: Vec<[u32; 3]>,
-    /// Inside. [m³]
+    /// Inside (m³).
     pub volume: Real,
-    /// What the volume should be: that of the particles inside, or of the density's surface. [m³]
+    /// What the volume should be: that of the particles inside, or of the density's surface (m³).
     pub wanted_volume: Real,
-    /// Median of the radii that were used. [m]
+    /// Median of the radii that were used (m).
     pub radius: Real,
     /// Particles left out because fewer than [`FEWEST_PARTICLES`] hang together.
     pub n_strays: usize,
-    /// How far the vertices were moved along their normals to give back the volume. [local radii]
+    /// How far the vertices were moved along their normals to give back the volume (local radii).
     pub offset: Real,
 }
 
@@ -156,7 +156,7 @@ pub enum SkinError {
         n: usize,
         /// Particles that are not strays.
         connected: usize,
-        /// Median of the radii used. [m]
+        /// Median of the radii used (m).
         radius: Real,
     },
     /// The density has too many cells in one direction.
@@ -244,7 +244,7 @@ pub fn skin(matter: &Matter<'_>, params: &SkinParams) -> Result<Skin, SkinError>
 }
 
 /// The particles' own radii, larger by one factor if the volume says so: merged particles stand for more than their radii
-/// tell. [m]
+/// tell (m).
 fn local_radii(matter: &Matter<'_>, params: &SkinParams) -> Vec<Real> {
     if let Some(radius) = params.radius {
         return vec![radius; matter.radii.len()];

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 /// Triangles over shared vertices.
 #[derive(Clone, Debug)]
 pub(crate) struct Mesh {
-    /// [m]
+    /// (m)
     pub(crate) vertices: Vec<Vec3>,
     /// Counter-clockwise from outside.
     pub(crate) triangles: Vec<[u32; 3]>,
@@ -23,7 +23,7 @@ impl Mesh {
         triangle.map(|v| self.vertices[v as usize])
     }
 
-    /// V = Σ a·(b × c) / 6, about the first vertex, so that far from the origin no digits are lost. [m³]
+    /// V = Σ a·(b × c) / 6, about the first vertex, so that far from the origin no digits are lost (m³).
     pub(crate) fn volume(&self) -> Real {
         let about = self.vertices.first().copied().unwrap_or_default();
         sum_over(self.triangles.len(), |t| {
@@ -32,7 +32,7 @@ impl Mesh {
         })
     }
 
-    /// The vector areas of a vertex's triangles, a third each: the gradient of the volume by the vertex. [m²]
+    /// The vector areas of a vertex's triangles, a third each: the gradient of the volume by the vertex (m²).
     pub(crate) fn vertex_areas(&self) -> Vec<Vec3> {
         let mut areas = vec![Vec3::ZERO; self.vertices.len()];
         for &triangle in &self.triangles {
@@ -90,7 +90,7 @@ impl Mesh {
     }
 
     /// Finds vertices of components that enclose less than the volume of a particle: bubbles in the matter where particles happen to
-    /// be loose. One radius per vertex. [m]
+    /// be loose. One radius per vertex (m).
     pub(crate) fn bubbles(&self, radii: &[Real]) -> Vec<bool> {
         let mut components = self.components();
         let roots: Vec<usize> =

@@ -1,5 +1,5 @@
 //! Smoothing that leaves thin parts alone: each vertex goes to the mean of its neighbours, as far as its weight says.
-//! The weights are those of [Loeschner2023], with the particles' own supports.
+//! The weights are those of Loeschner 2023, with the particles' own supports.
 
 use crate::carry;
 use crate::cloud::Cloud;
@@ -7,7 +7,7 @@ use crate::mesh::Mesh;
 use phyxel::math::{Real, Vec3};
 use rayon::prelude::*;
 
-/// Weighted neighbours of a particle at which a vertex is smoothed fully. [Loeschner2023]
+/// Weighted neighbours of a particle at which a vertex is smoothed fully. Loeschner 2023
 const MANY_NEIGHBORS: Real = 13.0;
 
 /// Smooths, all vertices at once in each pass. `sizes` are those of the cells at each vertex, in parts of the size that the particles

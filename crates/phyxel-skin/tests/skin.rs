@@ -67,7 +67,7 @@ fn every_particle_is_inside_and_the_surface_is_half_a_spacing_away() {
     assert_eq!(skin.vertices.len(), skin.triangles.len() / 2 + 2);
 }
 
-/// How far the skin of a bar of 3 m × 1.5 m × 1.5 m stays behind the edges at its end x = ±1.5. [m]
+/// How far the skin of a bar of 3 m × 1.5 m × 1.5 m stays behind the edges at its end x = ±1.5 (m).
 fn rounding(skin: &Skin, end: Real) -> Real {
     let beyond = |v: &[f32; 3]| {
         let [x, y, z] = v.map(Real::from);
@@ -78,7 +78,7 @@ fn rounding(skin: &Skin, end: Real) -> Real {
 }
 
 /// Distances of the skin of such a bar from its faces, away from their edges: those of the long sides at x, and of the
-/// end x = ±1.5. [m]
+/// end x = ±1.5 (m).
 fn unevenness(skin: &Skin, end: Real) -> (Vec<(Real, Real)>, Vec<Real>) {
     let (mut sides, mut ends) = (Vec::new(), Vec::new());
     for [x, y, z] in skin.vertices.iter().map(|v| v.map(Real::from)) {
@@ -94,7 +94,7 @@ fn unevenness(skin: &Skin, end: Real) -> (Vec<(Real, Real)>, Vec<Real>) {
     (sides, ends)
 }
 
-/// The spacing at x. [m]
+/// The spacing at x (m).
 type SpacingAt<'a> = &'a dyn Fn(Real) -> Real;
 
 /// One radius for the whole body made holes and lumps at the coarse end and rounded the fine end like the coarse one.

@@ -5,15 +5,15 @@ use crate::math::Real;
 /// What the world looks like at one moment, rows in order of particle id.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Frame {
-    /// [s]
+    /// (s)
     pub time: Real,
-    /// World positions. [m]
+    /// World positions (m).
     pub position: Vec<[f32; 3]>,
     /// Stable ids, ascending.
     pub id: Vec<u32>,
     /// Index of the body.
     pub body: Vec<u32>,
-    /// Half the local spacing. [m]
+    /// Half the local spacing (m).
     pub radius: Vec<f32>,
     /// The asked-for columns.
     pub columns: Vec<FrameColumn>,

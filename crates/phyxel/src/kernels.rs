@@ -3,7 +3,7 @@
 use crate::math::Real;
 use std::f64::consts::PI;
 
-/// [Mueller2004] Eq. 9: 315/(64 π h⁹) (h² − r²)³. [1/m³]
+/// Mueller 2004 Eq. 9: 315/(64 π h⁹) (h² − r²)³ (1/m³).
 #[inline]
 pub fn poly6(r: Real, h: Real) -> Real {
     if r >= h {
@@ -12,38 +12,38 @@ pub fn poly6(r: Real, h: Real) -> Real {
     315.0 / (64.0 * PI * h.powi(9)) * (h * h - r * r).powi(3)
 }
 
-/// poly6 without its constant: (1 − r²/h²)³, 1 at the centre. [1]
+/// poly6 without its constant: (1 − r²/h²)³, 1 at the centre (1).
 #[inline]
 pub fn poly6_shape(r_squared: Real, h: Real) -> Real {
     let q = 1.0 - r_squared / (h * h);
     if q <= 0.0 { 0.0 } else { q * q * q }
 }
 
-/// Spiky kernel of Desbrun and Cani: 15/(π h⁶) (h − r)³. [1/m³]
+/// Spiky kernel of Desbrun and Cani: 15/(π h⁶) (h − r)³ (1/m³).
 #[inline]
 pub fn spiky(r: Real, h: Real) -> Real {
     if r >= h { 0.0 } else { 15.0 / (PI * h.powi(6)) * (h - r).powi(3) }
 }
 
-/// dW/dr of the spiky kernel. [1/m⁴]
+/// dW/dr of the spiky kernel (1/m⁴).
 #[inline]
 pub fn spiky_slope(r: Real, h: Real) -> Real {
     if r >= h { 0.0 } else { -45.0 / (PI * h.powi(6)) * (h - r).powi(2) }
 }
 
-/// Laplacian of the viscosity kernel: 45/(π h⁶) (h − r). [1/m⁵]
+/// Laplacian of the viscosity kernel: 45/(π h⁶) (h − r) (1/m⁵).
 #[inline]
 pub fn viscosity_laplacian(r: Real, h: Real) -> Real {
     if r >= h { 0.0 } else { 45.0 / (PI * h.powi(6)) * (h - r) }
 }
 
-/// c of [Gerszewski2009] Eq. 13. [1/m⁴]
+/// c of Gerszewski 2009 Eq. 13 (1/m⁴).
 #[inline]
 fn cosine_constant(h: Real) -> Real {
     PI / (8.0 * h.powi(4) * (PI / 3.0 - 8.0 / PI + 16.0 / (PI * PI)))
 }
 
-/// Cosine kernel, [Gerszewski2009] Eq. 12: (2 h c/π) (1 + cos((r + h) π/(2h))). [1/m³]
+/// Cosine kernel, Gerszewski 2009 Eq. 12: (2 h c/π) (1 + cos((r + h) π/(2h))) (1/m³).
 #[inline]
 pub fn cosine(r: Real, h: Real) -> Real {
     if r >= h {
@@ -52,13 +52,13 @@ pub fn cosine(r: Real, h: Real) -> Real {
     2.0 * h / PI * cosine_constant(h) * (1.0 + ((r + h) * PI / (2.0 * h)).cos())
 }
 
-/// dW/dr of the cosine kernel: it does not vanish at the centre, which keeps particles apart. [1/m⁴]
+/// dW/dr of the cosine kernel: it does not vanish at the centre, which keeps particles apart (1/m⁴).
 #[inline]
 pub fn cosine_slope(r: Real, h: Real) -> Real {
     if r >= h { 0.0 } else { -cosine_constant(h) * ((r + h) * PI / (2.0 * h)).sin() }
 }
 
-/// −W'/r of the cosine kernel in units of its constant, as a weight of the distance r = s h: cos(π s/2)/s, 0 outside. [1]
+/// −W'/r of the cosine kernel in units of its constant, as a weight of the distance r = s h: cos(π s/2)/s, 0 outside (1).
 /// Very near points count as if they were a tenth of the support apart.
 #[inline(always)]
 pub fn cosine_weight(s_squared: f32) -> f32 {

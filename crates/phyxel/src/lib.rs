@@ -19,7 +19,7 @@
 //! for _ in 0..30 {
 //!     world.advance(1.0 / 60.0)?;
 //!     let frame = world.frame(&["stress"]); // f32 positions, radii, ids and the columns asked for
-//!     assert!(frame.position.iter().all(|p| p[1] > 0.0));
+//!     assert!(frame.position.iter().all(|p| p(1) > 0.0));
 //! }
 //! println!("kinetic energy: {} J", world.ledger().kinetic_energy);
 //! # Ok(())

@@ -77,7 +77,7 @@ fn by_id(world: &World) -> HashMap<u32, Vec3> {
     world.particles().flat_map(|p| p.id.iter().copied().zip(p.position.iter().copied())).collect()
 }
 
-/// Twist between the two end tenths about the bar's own axis. [degrees]
+/// Twist between the two end tenths about the bar's own axis (degrees).
 fn twist(world: &World, start: &HashMap<u32, Vec3>) -> Real {
     let now = by_id(world);
     let turn = |of_end: &dyn Fn(Vec3) -> bool| {
@@ -93,7 +93,7 @@ fn twist(world: &World, start: &HashMap<u32, Vec3>) -> Real {
     (y.z - z.y).atan2(y.y + z.z).to_degrees()
 }
 
-/// [Jones2014] Fig. 4: what is left of a twist of 135°. The highly plastic bars may still be turning
+/// Jones 2014 Fig. 4: what is left of a twist of 135°. The highly plastic bars may still be turning
 /// when they are let go.
 #[test]
 fn twisted_bars_keep_what_has_flowed() {
@@ -118,7 +118,7 @@ fn twisted_bars_keep_what_has_flowed() {
     }
 }
 
-/// [Jones2014] Fig. 2: the linear and the nonlinear embedding give nearly the same world.
+/// Jones 2014 Fig. 2: the linear and the nonlinear embedding give nearly the same world.
 #[test]
 fn linear_and_nonlinear_embedding_move_the_world_alike() {
     let run = |embedding| {
@@ -150,7 +150,7 @@ struct Dropped {
     rise: Real,
     strays: Real,
     max_speed: Real,
-    /// Where the highest 2 % begin. [m]
+    /// Where the highest 2 % begin (m).
     height: Real,
     ledger: Ledger,
 }
@@ -175,7 +175,7 @@ fn dropped(mut world: World, duration: Real) -> Dropped {
     Dropped { rise: rise / first, strays, max_speed, height, ledger: world.ledger() }
 }
 
-/// Without new neighbours and stabilisation, as in [Jones2014] Fig. 5 b, the matter falls apart, and the run says so; with them it is stable to
+/// Without new neighbours and stabilisation, as in Jones 2014 Fig. 5 b, the matter falls apart, and the run says so; with them it is stable to
 /// the end.
 #[test]
 fn drop_needs_new_neighbours() {

@@ -1,4 +1,4 @@
-//! The incremental method: drops, twists and the comparison of [Gerszewski2009] Fig. 8 against the numbers of its validation
+//! The incremental method: drops, twists and the comparison of Gerszewski 2009 Fig. 8 against the numbers of its validation
 //! targets.
 
 mod support;
@@ -51,11 +51,11 @@ fn percentile(mut values: Vec<Real>, share: Real) -> Real {
 
 /// What a drop of 7³ particles at 2 m/s comes to.
 struct Dropped {
-    /// Highest clearance under the lowest particle after the first contact. [m]
+    /// Highest clearance under the lowest particle after the first contact (m).
     bounce: Real,
-    /// Height of the top particles' centres over the lowest possible ones. [m]
+    /// Height of the top particles' centres over the lowest possible ones (m).
     top: Real,
-    /// Extent in x. [m]
+    /// Extent in x (m).
     width: Real,
     n_kept: Real,
 }
@@ -111,7 +111,7 @@ fn drops_bounce_or_spread_as_the_matter_says() {
     }
 }
 
-/// Twist of the top against the bottom about y [°], and the distance from the start, turned back, in spacings.
+/// Twist of the top against the bottom about y (°), and the distance from the start, turned back, in spacings.
 fn twist(start: &[Vec3], now: &[Vec3]) -> (Real, Real) {
     let center = |all: &[Vec3]| all.iter().sum::<Vec3>() / all.len() as Real;
     let (a, b) = (center(start), center(now));
@@ -159,7 +159,7 @@ fn an_elastic_twist_comes_back() {
     }
 }
 
-/// The settings of [Gerszewski2009], all at once, and each option by itself, run through a drop.
+/// The settings of Gerszewski 2009, all at once, and each option by itself, run through a drop.
 #[test]
 fn the_papers_settings_and_every_option_run() {
     let options = [

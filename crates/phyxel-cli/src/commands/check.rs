@@ -11,7 +11,7 @@ use phyxel::methods::ColumnInfo;
 use phyxel_io::scene::description::{Plasticity, Varying};
 use std::path::PathBuf;
 
-/// Steps are measured for about so long. [s]
+/// Steps are measured for about so long (s).
 const MEASURED_SECONDS: f64 = 1.0;
 const MOST_STEPS: usize = 50;
 /// Fewer particles than this in a body hardly have an inside.

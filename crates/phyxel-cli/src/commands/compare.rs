@@ -61,7 +61,7 @@ pub(crate) struct Args {
     /// Size of a panel in pixels.
     #[arg(long, value_name = "WxH", value_parser = parse_size, default_value = "360x270")]
     size: (usize, usize),
-    /// The view, as for `render`: azimuth, elevation, zoom, fov [degrees], distance [m], target=x:y:z [m].
+    /// The view, as for `render`: azimuth, elevation, zoom, fov (degrees), distance (m), target=x:y:z (m).
     #[arg(long, value_name = "KEY=VALUE,...", allow_hyphen_values = true)]
     camera: Option<CameraOptions>,
     /// Replaces an earlier comparison.

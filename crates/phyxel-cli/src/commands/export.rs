@@ -122,7 +122,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     print(&format!("{}: {frames}, {files}{}\n", written.entry.display(), memory::shown(written.n_bytes)))
 }
 
-/// A page that is larger takes long to load and to send. [bytes]
+/// A page that is larger takes long to load and to send (bytes).
 const LARGE_PAGE: u64 = 100 << 20;
 
 /// What the user may miss in another program.

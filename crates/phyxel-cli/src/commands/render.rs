@@ -58,7 +58,7 @@ pub(crate) struct Args {
     /// Size in pixels; of one picture on a sheet.
     #[arg(long, value_name = "WxH", value_parser = parse_size)]
     size: Option<(usize, usize)>,
-    /// The view: azimuth, elevation, zoom, fov [degrees], distance [m], target=x:y:z [m]; the rest is chosen.
+    /// The view: azimuth, elevation, zoom, fov (degrees), distance (m), target=x:y:z (m); the rest is chosen.
     #[arg(long, value_name = "KEY=VALUE,...", allow_hyphen_values = true)]
     camera: Option<CameraOptions>,
     /// draft, standard or fine.

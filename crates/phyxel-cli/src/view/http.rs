@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// The longest head of a request [bytes].
+/// The longest head of a request (bytes).
 const LARGEST_HEAD: usize = 16 * 1024;
 /// The most header fields of a request.
 const MOST_FIELDS: usize = 64;

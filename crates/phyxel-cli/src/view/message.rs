@@ -51,7 +51,7 @@ pub(super) enum Command {
         /// In SI.
         value: f64,
     },
-    /// Changes gravity. [m/s²]
+    /// Changes gravity (m/s²).
     Gravity([f64; 3]),
     /// Takes hold of a particle and pulls it.
     Grab {
@@ -59,12 +59,12 @@ pub(super) enum Command {
         frame: usize,
         /// Row in it.
         row: usize,
-        /// Where to. [m]
+        /// Where to (m).
         to: [f64; 3],
     },
     /// Pulls the particle that is held elsewhere.
     Move {
-        /// Where to. [m]
+        /// Where to (m).
         to: [f64; 3],
     },
     /// Lets go.

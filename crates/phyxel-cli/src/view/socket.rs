@@ -16,7 +16,7 @@ use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tungstenite::{Bytes, Message, WebSocket};
 
-/// The longest message of a page [bytes].
+/// The longest message of a page (bytes).
 const LARGEST_MESSAGE: usize = 64 * 1024;
 /// Requests that wait for their answers.
 const LONGEST_QUEUE: usize = 64;

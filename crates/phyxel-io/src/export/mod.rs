@@ -70,7 +70,7 @@ type IndexWriter = fn(&[IndexEntry], &mut dyn Write) -> io::Result<()>;
 /// A file of a frame, for the file that names them all.
 struct IndexEntry {
     name: String,
-    /// [s]
+    /// (s)
     time: f64,
     /// 0 for particles, else the number of the surface.
     part: usize,

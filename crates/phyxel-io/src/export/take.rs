@@ -48,7 +48,7 @@ pub struct ColumnHead {
 pub struct Moment {
     /// Of the frame.
     pub number: usize,
-    /// [s]
+    /// (s)
     pub time: f64,
     /// Rows in order of id. Every take has the same columns in all of its frames.
     pub particles: ParticleTable,

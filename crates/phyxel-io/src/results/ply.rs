@@ -9,15 +9,15 @@ use std::fmt::Write;
 /// Particles read from a file, rows as in the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ParticleTable {
-    /// [s]
+    /// (s)
     pub time: f64,
-    /// World positions. [m]
+    /// World positions (m).
     pub position: Vec<[f32; 3]>,
     /// Stable ids.
     pub id: Vec<u32>,
     /// Index of the body.
     pub body: Vec<u32>,
-    /// Half the local spacing. [m]
+    /// Half the local spacing (m).
     pub radius: Vec<f32>,
     /// The other columns.
     pub columns: Vec<ParticleColumn>,

@@ -40,9 +40,9 @@ pub struct Tally {
     pub n_steps: u64,
     /// Particles times steps.
     pub particle_steps: u64,
-    /// From the start to now. [s]
+    /// From the start to now (s).
     pub wall_seconds: f64,
-    /// Largest memory of the process, if the system says. [bytes]
+    /// Largest memory of the process, if the system says (bytes).
     pub peak_memory: Option<u64>,
 }
 
@@ -81,11 +81,11 @@ pub struct RunInfo {
     pub bodies: Vec<BodyInfo>,
     /// Columns asked for.
     pub columns: Vec<String>,
-    /// [1/s]
+    /// (1/s)
     pub frame_rate: f64,
     /// Number of the last frame when the run is done.
     pub n_frames: usize,
-    /// Time of each frame written. [s]
+    /// Time of each frame written (s).
     pub frame_times: Vec<f64>,
     /// Particles in each frame written.
     pub frame_particles: Vec<usize>,

@@ -9,13 +9,13 @@ use std::fmt::Write;
 /// A surface at one moment. Counter-clockwise corners are seen from outside.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SurfaceTable {
-    /// [s]
+    /// (s)
     pub time: f64,
-    /// Vertices. [m]
+    /// Vertices (m).
     pub position: Vec<[f32; 3]>,
     /// Unit normals, one per vertex.
     pub normal: Vec<[f32; 3]>,
-    /// One per vertex; empty if not known. [m/s]
+    /// One per vertex; empty if not known (m/s).
     pub velocity: Vec<[f32; 3]>,
     /// How many corners each face has.
     pub face_sizes: Vec<u32>,

@@ -309,7 +309,7 @@ fn column_help(name: &str, known: &[ColumnInfo]) -> String {
     format!("{hint}columns here are: {}", names().collect::<Vec<_>>().join(", "))
 }
 
-/// Distance between neighbouring particles of a body, where they are densest. [m]
+/// Distance between neighbouring particles of a body, where they are densest (m).
 fn smallest_spacing(body: &scene::Body, shape: &PlacedShape) -> f64 {
     match body.resolution {
         scene::Resolution::Spacing(a) => a,

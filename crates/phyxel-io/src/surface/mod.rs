@@ -8,7 +8,7 @@ use normals::NormalRule;
 use phyxel::geometry::{PlacedShape, ShapeError};
 use phyxel::math::Vec3;
 
-/// Faces of a shape that meet at a larger angle than this keep a sharp edge. [rad]
+/// Faces of a shape that meet at a larger angle than this keep a sharp edge (rad).
 const CREASE: f64 = 0.6;
 /// Segments around a round shape, at the least and at the most.
 const SEGMENTS: (f64, f64) = (16.0, 1024.0);
@@ -27,7 +27,7 @@ impl SurfaceMesh {
         Self { rest, rule }
     }
 
-    /// The surface of a shape, with edges about as long as `edge` [m].
+    /// The surface of a shape, with edges about as long as `edge` (m).
     ///
     /// # Errors
     /// When it has no closed surface.
@@ -39,7 +39,7 @@ impl SurfaceMesh {
         Ok(Self { rest, rule })
     }
 
-    /// Vertices at the start, in the order in which they are to be carried. [m]
+    /// Vertices at the start, in the order in which they are to be carried (m).
     pub fn vertices(&self) -> &[Vec3] {
         &self.rest.vertices
     }
@@ -49,7 +49,7 @@ impl SurfaceMesh {
         !self.rest.uvs.is_empty()
     }
 
-    /// Length of the longest edge at the start. [m]
+    /// Length of the longest edge at the start (m).
     pub fn longest_edge(&self) -> f64 {
         let PolygonMesh { vertices, corners, .. } = &self.rest;
         let place = |k: usize| vertices[corners[k] as usize];

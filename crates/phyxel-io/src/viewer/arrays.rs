@@ -3,7 +3,7 @@
 use super::packet::{MomentColumn, MomentSurface};
 use serde_json::{Map, Value, json};
 
-/// Arrays begin at multiples of this. [bytes]
+/// Arrays begin at multiples of this (bytes).
 pub(super) const ALIGNMENT: usize = 4;
 
 /// Arrays that are the same in many moments, each once.

@@ -20,11 +20,11 @@ const MAGIC: &[u8; 4] = b"PHXF";
 pub struct Moment<'a> {
     /// Its place in the sequence that the page plays.
     pub frame: usize,
-    /// [s]
+    /// (s)
     pub time: f64,
-    /// World positions. [m]
+    /// World positions (m).
     pub position: &'a [[f32; 3]],
-    /// [m]
+    /// (m)
     pub radius: &'a [f32],
     /// Index of the body.
     pub body: &'a [u32],
@@ -56,7 +56,7 @@ pub struct MomentColumn<'a> {
 pub struct MomentSurface<'a> {
     /// Index of the body.
     pub body: usize,
-    /// [m]
+    /// (m)
     pub position: &'a [[f32; 3]],
     /// One per vertex.
     pub normal: &'a [[f32; 3]],

@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// Frames that are looked at for the range of colours before any is asked for.
 const N_SAMPLES: usize = 5;
-/// A result whose frames are larger has its first frame only looked at: the first picture must not wait. [bytes]
+/// A result whose frames are larger has its first frame only looked at: the first picture must not wait (bytes).
 const LARGE_FRAME: u64 = 40 << 20;
 
 /// A result folder that is looked at.

@@ -7,11 +7,11 @@ use std::collections::HashMap;
 
 /// Particles of one body.
 pub(crate) struct Particles {
-    /// [m]
+    /// (m)
     pub(crate) positions: Vec<[f32; 3]>,
-    /// Half the spacing. [m]
+    /// Half the spacing (m).
     pub(crate) radii: Vec<f32>,
-    /// Together. [m³]
+    /// Together (m³).
     pub(crate) volume: Real,
 }
 
@@ -59,7 +59,7 @@ impl Particles {
         Self::of(Shape::Box { size: vec3(3.0, 1.5, 1.5) }, spacing, sampling)
     }
 
-    /// Each one shaken by up to `far` along each axis. [m]
+    /// Each one shaken by up to `far` along each axis (m).
     pub(crate) fn shaken(self, far: Real) -> Self {
         let random = std::cell::RefCell::new(Random::new(7));
         self.mapped(1.0, |x| x + 2.0 * far * (random.borrow_mut().in_cube()))
@@ -168,7 +168,7 @@ pub(crate) fn defects(skin: &Skin) -> Defects {
     found
 }
 
-/// By tetrahedra about the origin. [m³]
+/// By tetrahedra about the origin (m³).
 pub(crate) fn volume(skin: &Skin) -> Real {
     let at = |v: u32| Vec3::from_array(skin.vertices[v as usize].map(Real::from));
     skin.triangles.iter().map(|t| at(t[0]).dot(at(t[1]).cross(at(t[2]))) / 6.0).sum()

@@ -25,11 +25,11 @@ pub(crate) const STUCK: u32 = 2;
 pub(crate) struct Touch {
     pub(crate) body: u32,
     pub(crate) obstacle: usize,
-    /// On the body. [N s]
+    /// On the body (N s).
     pub(crate) impulse: Vec3,
-    /// The same about the origin. [N s m]
+    /// The same about the origin (N s m).
     pub(crate) angular: Vec3,
-    /// Σ |impulse| x, and Σ |impulse|. [N s m, N s]
+    /// Σ |impulse| x, and Σ |impulse|. (N s m, N s)
     pub(crate) moment: Vec3,
     pub(crate) weight: Real,
 }
@@ -63,11 +63,11 @@ pub struct Contacts<'a> {
     pub(crate) time_step: Real,
     /// Which particles touch something, or stick to which obstacle; kept from step to step.
     pub(crate) touching: &'a mut Vec<u32>,
-    /// Velocity change that contacts have given each particle before it moves; scratch of one explicit step. [m/s]
+    /// Velocity change that contacts have given each particle before it moves; scratch of one explicit step (m/s).
     pub(crate) given: &'a mut Vec<Vec3>,
     /// The last phase that was responded to; scratch of one explicit step.
     pub(crate) phase: Option<Phase>,
-    /// Impulse on the bodies, by obstacle. [N s]
+    /// Impulse on the bodies, by obstacle (N s).
     pub(crate) impulses: &'a mut [Vec3],
     /// The same by body and obstacle.
     pub(crate) touches: &'a mut Vec<Touch>,
@@ -94,17 +94,17 @@ pub struct ContactRow {
     pub particle: usize,
     /// The other side.
     pub other: Other,
-    /// Distance of the surfaces at the start of the step, along the normal; negative if they overlap. [m]
+    /// Distance of the surfaces at the start of the step, along the normal; negative if they overlap (m).
     pub gap: Real,
     /// Unit vector, away from the other side.
     pub normal: Vec3,
-    /// Velocity of the other side. [m/s]
+    /// Velocity of the other side (m/s).
     pub surface_velocity: Vec3,
     /// Resistance to sliding. [`Friction::Stick`] holds in all directions.
     pub friction: Friction,
-    /// 1/m of the other side, by axis: 0 for what does not give way. [1/kg]
+    /// 1/m of the other side, by axis: 0 for what does not give way (1/kg).
     pub other_mobility: Vec3,
-    /// Impulse to begin with: what this contact needed in the last step. [N s]
+    /// Impulse to begin with: what this contact needed in the last step (N s).
     pub guess: Vec3,
     /// True if the guess was given to both sides before this step: then the particle's velocity contains it already.
     pub is_guess_given: bool,
@@ -129,7 +129,7 @@ impl Contacts<'_> {
     }
 
     /// Appends the contacts of particles that go straight from where they are to `ends`: what they would touch on the way, or come
-    /// nearer to than `reach` at the end. In a fixed order; obstacles first. [m]
+    /// nearer to than `reach` at the end. In a fixed order; obstacles first (m).
     pub fn rows(
         &mut self,
         particles: &mut Particles,
@@ -220,7 +220,7 @@ impl Contacts<'_> {
         rows.extend(found.into_iter().flatten());
     }
 
-    /// Books the whole impulse of a contact on its particle [N s], together with what was given before the step. The other side gets the
+    /// Books the whole impulse of a contact on its particle (N s), together with what was given before the step. The other side gets the
     /// opposite: obstacles in the ledger, particles of other groups at their next step; particles of the stepped group have it from
     /// their own method. What touches a sticky obstacle stays with it. To be called for all rows, also those without impulse.
     pub fn book(&mut self, particles: &mut Particles, row: &ContactRow, impulse: Vec3) {

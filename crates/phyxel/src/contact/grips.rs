@@ -40,7 +40,7 @@ pub struct Grip {
     pub select: PlacedShape,
     /// Where it leads them, about their common centre.
     pub motion: Motion,
-    /// When it lets go. [s]
+    /// When it lets go (s).
     pub release: Option<Real>,
     /// Directions that are held.
     pub axes: Axes,
@@ -51,7 +51,7 @@ pub struct Grip {
 pub struct Holds {
     /// Held particle.
     pub particle: Vec<u32>,
-    /// Its position at time 0. [m]
+    /// Its position at time 0 (m).
     pub anchor: Vec<Vec3>,
     /// The grip that holds it.
     pub grip: Vec<u32>,
@@ -82,7 +82,7 @@ pub(crate) struct GripMove {
 pub struct GripTarget {
     /// Index in the group.
     pub particle: usize,
-    /// Where its grip wants it at the end of the step. [m]
+    /// Where its grip wants it at the end of the step (m).
     pub place: Vec3,
     /// 1 for axes that are held, 0 for free ones.
     pub axes: Vec3,
@@ -131,7 +131,7 @@ impl Grips<'_> {
         })
     }
 
-    /// Books an impulse that a grip gave to one of its particles, for methods that solve for grips themselves. [N s]
+    /// Books an impulse that a grip gave to one of its particles, for methods that solve for grips themselves (N s).
     pub fn book_one(&mut self, target: &GripTarget, impulse: Vec3) {
         self.impulses[self.holds.grip[target.hold] as usize] += impulse;
     }
@@ -141,7 +141,7 @@ impl Grips<'_> {
         self.active().next().is_some()
     }
 
-    /// Books the impulses [N s] that grips gave inside a solve, in the directions that are held: `impulse(particle)` of each
+    /// Books the impulses (N s) that grips gave inside a solve, in the directions that are held: `impulse(particle)` of each
     /// held one, and what a solve that stopped at its tolerance leaves of the `total` shared by all.
     pub fn book(&mut self, total: Vec3, impulse: impl Fn(usize) -> Vec3) {
         let mut impulses = std::mem::take(&mut self.impulses);

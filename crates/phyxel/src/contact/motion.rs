@@ -7,9 +7,9 @@ use crate::math::{Quat, Real, Vec3};
 pub struct Pose {
     /// Rotation about the centre.
     pub rotation: Quat,
-    /// Translation. [m]
+    /// Translation (m).
     pub translation: Vec3,
-    /// Centre of the rotation at time 0. [m]
+    /// Centre of the rotation at time 0 (m).
     pub center: Vec3,
 }
 
@@ -33,11 +33,11 @@ impl Pose {
 /// A displacement from the start that is reached at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Keyframe {
-    /// [s]
+    /// (s)
     pub time: Real,
-    /// From the start. [m]
+    /// From the start (m).
     pub translation: Vec3,
-    /// Axis times angle, from the start; angles over a full turn count. [rad]
+    /// Axis times angle, from the start; angles over a full turn count (rad).
     pub rotation: Vec3,
 }
 

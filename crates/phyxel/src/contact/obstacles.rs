@@ -21,7 +21,7 @@ pub(crate) enum Surface {
     Plane {
         /// Unit vector.
         normal: Vec3,
-        /// [m]
+        /// (m)
         offset: Real,
     },
     /// The shape itself.
@@ -124,12 +124,12 @@ impl Obstacle {
         Self { name: name.into(), shape, inside: false, friction: Friction::Coulomb(0.0), motion }
     }
 
-    /// What it turns about: the centre of its bounds at time 0, its position where it has none. [m]
+    /// What it turns about: the centre of its bounds at time 0, its position where it has none (m).
     pub fn center(&self) -> Vec3 {
         self.shape.bounds().map_or(self.shape.placement.position, |b| b.center())
     }
 
-    /// How fast points of its surface move at a time, at the most; for infinite shapes without their turning. [m/s]
+    /// How fast points of its surface move at a time, at the most; for infinite shapes without their turning (m/s).
     pub(crate) fn surface_speed(&self, time: Real) -> Real {
         const MOMENT: Real = 1e-4;
         let center = self.center();
@@ -161,11 +161,11 @@ pub(crate) struct PosedObstacle {
 /// What a query finds.
 #[derive(Clone, Copy, Debug)]
 pub struct Contact {
-    /// Distance from the surface, negative inside. [m]
+    /// Distance from the surface, negative inside (m).
     pub gap: Real,
     /// Unit normal, away from the obstacle.
     pub normal: Vec3,
-    /// Velocity of the surface there. [m/s]
+    /// Velocity of the surface there (m/s).
     pub surface_velocity: Vec3,
     /// Resistance to sliding.
     pub friction: Friction,
@@ -206,13 +206,13 @@ impl PosedObstacle {
         Some(baked.grid.cell_size() / baked.asked_cell).filter(|ratio| *ratio > 1.01)
     }
 
-    /// Distance from the surface in the coordinates of time 0, negative where a particle must not be. [m]
+    /// Distance from the surface in the coordinates of time 0, negative where a particle must not be (m).
     pub(crate) fn gap_at_start(&self, point: Vec3) -> Real {
         self.surface.distance(point) * self.sign
     }
 
     /// Velocity with which the obstacle carries a point that sticks to it: the point is on the start pose before the step's motion,
-    /// on the end pose after it. [m/s]
+    /// on the end pose after it (m/s).
     pub(crate) fn carried_velocity(&self, point: Vec3, has_moved: bool, time_step: Real) -> Vec3 {
         if has_moved {
             (point - self.start.apply(self.end.undo(point))) / time_step

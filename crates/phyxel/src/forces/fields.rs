@@ -7,29 +7,29 @@ use std::sync::Arc;
 /// Where and when a field is asked.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldPoint {
-    /// [m]
+    /// (m)
     pub position: Vec3,
-    /// [m/s]
+    /// (m/s)
     pub velocity: Vec3,
-    /// [s]
+    /// (s)
     pub time: Real,
 }
 
 /// A law of acceleration.
 #[derive(Clone)]
 pub enum Field {
-    /// The same everywhere. [m/s²]
+    /// The same everywhere (m/s²).
     Uniform(Vec3),
-    /// Growing from a centre: matrix · (x − center), the matrix in 1/s² ([Gerszewski2009] Fig. 8).
+    /// Growing from a centre: matrix · (x − center), the matrix in 1/s² (Gerszewski 2009 Fig. 8).
     Linear {
-        /// [1/s²]
+        /// (1/s²)
         matrix: Mat3,
-        /// [m]
+        /// (m)
         center: Vec3,
     },
     /// Velocities fall with exp(−rate t), the rate in 1/s.
     Drag(Real),
-    /// A caller's own law [m/s²]; must depend on its argument alone.
+    /// A caller's own law (m/s²); must depend on its argument alone.
     Custom(Arc<dyn Fn(FieldPoint) -> Vec3 + Send + Sync>),
 }
 
@@ -51,9 +51,9 @@ impl fmt::Debug for Field {
 pub struct ForceField {
     /// The law.
     pub field: Field,
-    /// Acts from this time on. [s]
+    /// Acts from this time on (s).
     pub from: Real,
-    /// Acts before this time. [s]
+    /// Acts before this time (s).
     pub until: Real,
 }
 
@@ -67,11 +67,11 @@ impl ForceField {
 /// All that accelerates a particle from outside: gravity and the fields.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'a> {
-    /// [m/s²]
+    /// (m/s²)
     pub gravity: Vec3,
     /// The others.
     pub fields: &'a [ForceField],
-    /// [s]
+    /// (s)
     pub time: Real,
 }
 
@@ -80,13 +80,13 @@ impl Fields<'_> {
         self.fields.iter().filter(|f| self.time >= f.from && self.time < f.until)
     }
 
-    /// What drag leaves of a velocity after a time: exact, so that no drag is too strong for a step. [1]
+    /// What drag leaves of a velocity after a time: exact, so that no drag is too strong for a step (1).
     pub fn decay(&self, duration: Real) -> Real {
         let rates = self.active().map(|f| if let Field::Drag(rate) = f.field { rate } else { 0.0 });
         (-rates.sum::<Real>() * duration).exp()
     }
 
-    /// Largest step that the fields allow: a linear field is a spring to its centre. [s]
+    /// Largest step that the fields allow: a linear field is a spring to its centre (s).
     pub fn largest_step(&self) -> Real {
         let stiffness = self
             .active()
@@ -94,7 +94,7 @@ impl Fields<'_> {
         1.0 / stiffness.fold(0.0, Real::max).sqrt()
     }
 
-    /// Acceleration of a particle, without drag. [m/s²]
+    /// Acceleration of a particle, without drag (m/s²).
     #[inline(always)]
     pub fn acceleration(&self, position: Vec3, velocity: Vec3) -> Vec3 {
         let mut sum = self.gravity;

@@ -17,7 +17,7 @@ use crate::math::{Real, Vec3};
 
 /// Something that brakes relative motion, ready to act on the present shape.
 pub trait Damping {
-    /// Solves (M + Δt K) v' = M v for the velocities. `free` zeroes the inverse masses [1/kg] of what may not change.
+    /// Solves (M + Δt K) v' = M v for the velocities. `free` zeroes the inverse masses (1/kg) of what may not change.
     fn solve(
         &mut self,
         mass: &[Real],
@@ -26,6 +26,6 @@ pub trait Damping {
         velocities: &mut [Vec3],
     ) -> Solved;
 
-    /// Forces −K v at the given velocities. [N]
+    /// Forces −K v at the given velocities (N).
     fn forces(&mut self, velocities: &[Vec3]) -> &[Vec3];
 }

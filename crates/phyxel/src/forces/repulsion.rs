@@ -4,25 +4,25 @@
 //! particles need to find their way around each other at the density of the start, so that repulsion bears no load at rest. At the
 //! start nobody is nearer than its room. Where matter is squeezed elastically, rooms shrink with it: what only deforms is not
 //! crowded.
-//!   r distance [m]   k stiffness [N/m]
+//!   r distance (m)   k stiffness (N/m)
 
 use crate::material::Lame;
 use crate::math::{Real, Vec3};
 
-/// Room of a particle at the most. [spacings]
+/// Room of a particle at the most (spacings).
 pub const MOST_ROOM: Real = 0.8;
 /// Room of a particle that never flows at the most: its neighbours stay, and only motion that the fit does not see brings them
-/// together. [spacings]
+/// together (spacings).
 pub const ELASTIC_ROOM: Real = 0.5;
 /// Distances are not taken smaller than this share of the room where something is divided by them.
 const LEAST_DISTANCE: Real = 1e-6;
 
-/// Room of a particle that starts with its nearest neighbour at the given distance. [m]
+/// Room of a particle that starts with its nearest neighbour at the given distance (m).
 pub fn room(nearest: Real, spacing: Real) -> Real {
     nearest.min(MOST_ROOM * spacing)
 }
 
-/// Stiffness that a particle brings to its pairs, for a share of λ + 2µ. [N/m]
+/// Stiffness that a particle brings to its pairs, for a share of λ + 2µ (N/m).
 #[inline(always)]
 pub fn stiffness(share: Real, lame: Lame, volume: Real) -> Real {
     share * lame.p_wave_modulus() * volume.cbrt()
@@ -31,14 +31,14 @@ pub fn stiffness(share: Real, lame: Lame, volume: Real) -> Real {
 /// A pair of particles: the distance that it keeps and how firmly.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair {
-    /// s [m]
+    /// s (m)
     pub room: Real,
-    /// k [N/m]
+    /// k (N/m)
     pub stiffness: Real,
 }
 
 impl Pair {
-    /// Force on the particle that the bond starts from. [N]
+    /// Force on the particle that the bond starts from (N).
     #[inline(always)]
     pub fn force(self, bond: Vec3) -> Vec3 {
         let squared = bond.length_squared();
@@ -49,7 +49,7 @@ impl Pair {
         bond * (self.stiffness * (1.0 - self.room / distance))
     }
 
-    /// Energy of the pair. [J]
+    /// Energy of the pair (J).
     #[inline(always)]
     pub fn energy(self, bond: Vec3) -> Real {
         let overlap = (self.room - bond.length()).max(0.0);

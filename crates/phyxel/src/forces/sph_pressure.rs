@@ -2,7 +2,7 @@
 //!
 //! Densities are sums over lists and are low at surfaces; they are compared with their own median at the start, not with the
 //! nominal density.
-//!   ρ_i = Σ_j m_j W(|x_ij|, h_ij)   f_i = Σ_j V_i V_j (p_i + p_j) W'(|x_ij|) x_ij/|x_ij|   k stiffness [Pa]
+//!   ρ_i = Σ_j m_j W(|x_ij|, h_ij)   f_i = Σ_j V_i V_j (p_i + p_j) W'(|x_ij|) x_ij/|x_ij|   k stiffness (Pa)
 
 use crate::kernels::{cosine, cosine_slope};
 use crate::math::{Real, Vec3};
@@ -36,7 +36,7 @@ impl SphPressure {
         }
     }
 
-    /// Adds what pressure does to the forces. Lists are symmetric. [N]
+    /// Adds what pressure does to the forces. Lists are symmetric (N).
     pub fn add_forces(
         &mut self,
         neighbors: &Neighbors,

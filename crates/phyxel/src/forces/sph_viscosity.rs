@@ -1,4 +1,4 @@
-//! The damping of SPH: neighbours pull each other's velocities together. [Mueller2003], [Jones2014] Eq. 8.
+//! The damping of SPH: neighbours pull each other's velocities together. Mueller 2003, Jones 2014 Eq. 8.
 //!
 //! Per directed bond a conductance c_ij = ½ η V_i V_j ∇²W(|u_ij|, (h_i + h_j)/2), and forces Σ c_ij (v_j − v_i) in both
 //! directions. Departs from the papers: Eq. 8 is a force density and not symmetric; this form keeps linear momentum and
@@ -109,7 +109,7 @@ impl SphViscosity {
         SphDamping { viscosity: self, bonds }
     }
 
-    /// Forces at the given velocities. [N]
+    /// Forces at the given velocities (N).
     pub fn forces(&mut self, bonds: &impl BondRows, velocities: &[Vec3]) -> &[Vec3] {
         let Self { conductances, momentum, .. } = self;
         momentum.resize(velocities.len(), Vec3::ZERO);

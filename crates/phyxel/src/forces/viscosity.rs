@@ -3,7 +3,7 @@
 //! Dissipation Σ_i V_i η |D_i|² + residual part, with L_i = (Σ_j w v_ij x_ijᵀ) C_i⁻¹ the velocity gradient fitted in the
 //! current shape, C_i = Σ_j w x_ij x_ijᵀ, and D the symmetric part of L: stress 2η D. Motion that the fit cannot see
 //! (v_ij − L_i x_ij) is damped in proportion, as elastic residuals are stiffened. Rigid motion is fitted exactly and has
-//! D = 0 and no residual, so nothing brakes it, and both momenta are kept. [m/s], [Pa s]
+//! D = 0 and no residual, so nothing brakes it, and both momenta are kept (m/s)., (Pa s)
 
 use super::Damping;
 use crate::linear::{ConjugateGradients, Solved};
@@ -38,11 +38,11 @@ struct Prepared {
 pub struct ViscousBonds<'a, B> {
     /// The lists that velocities are fitted on.
     pub bonds: B,
-    /// World positions. [m]
+    /// World positions (m).
     pub positions: &'a [Vec3],
-    /// Current volumes. [m³]
+    /// Current volumes (m³).
     pub volumes: &'a (dyn Fn(usize) -> Real + Sync),
-    /// η [Pa s]
+    /// η (Pa s)
     pub viscosity: &'a Parameter,
     /// Share of the stress scale 2η that damps residual motion.
     pub residual_share: Real,
@@ -126,7 +126,7 @@ impl Viscosity {
         cg.solve_from_product(apply, |i| inverse_mass[i], momentum, velocities)
     }
 
-    /// Viscous forces at the given velocities, in the shape of the last solve. [N]
+    /// Viscous forces at the given velocities, in the shape of the last solve (N).
     pub fn forces(&mut self, bonds: &ViscousBonds<'_, impl BondRows>, velocities: &[Vec3]) -> &[Vec3] {
         let n = velocities.len();
         self.momentum.resize(n, Vec3::ZERO);
@@ -169,7 +169,7 @@ impl Viscosity {
 /// A bond of the present shape.
 struct Bond {
     weight: Real,
-    /// w x_ij [m]
+    /// w x_ij (m)
     weighted: Vec3,
 }
 
@@ -236,7 +236,7 @@ impl<B: BondRows> Damping for StrainRateDamping<'_, B> {
     }
 }
 
-/// out = the viscous forces −∂R/∂v at velocities v. [N]
+/// out = the viscous forces −∂R/∂v at velocities v (N).
 fn apply_internal(
     viscous: &ViscousBonds<'_, impl BondRows>,
     prepared: &[Prepared],

@@ -71,7 +71,7 @@ impl DistanceGrid {
         Ok(Self { origin, cell_size, counts, values: rows.concat(), shape_bounds })
     }
 
-    /// Edge of a cell [m]; larger than asked for if the memory limit required it.
+    /// Edge of a cell (m); larger than asked for if the memory limit required it.
     pub fn cell_size(&self) -> Real {
         self.cell_size
     }

@@ -12,7 +12,7 @@ pub struct Placement {
     pub scale: Real,
     /// Rotation, a unit quaternion.
     pub rotation: Quat,
-    /// Where the shape's origin goes [m].
+    /// Where the shape's origin goes (m).
     pub position: Vec3,
 }
 
@@ -107,7 +107,7 @@ impl PlacedShape {
         super::shape::bounds_from_support(|direction| self.support(direction))
     }
 
-    /// Volume [m³]. See [`Shape::volume`].
+    /// Volume (m³). See [`Shape::volume`].
     pub fn volume(&self) -> Real {
         self.placement.scale.powi(3) * self.shape.volume()
     }

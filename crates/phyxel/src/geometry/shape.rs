@@ -14,63 +14,63 @@ use crate::math::{Real, Vec3, vec3};
 pub enum Shape {
     /// A cuboid with edges along the axes.
     Box {
-        /// Edge lengths [m].
+        /// Edge lengths (m).
         size: Vec3,
     },
     /// A ball.
     Sphere {
-        /// Radius [m].
+        /// Radius (m).
         radius: Real,
     },
     /// A circular cylinder around the y axis.
     Cylinder {
-        /// Radius [m].
+        /// Radius (m).
         radius: Real,
-        /// Length along y [m].
+        /// Length along y (m).
         height: Real,
     },
     /// A cylinder around the y axis with a half ball on both ends.
     Capsule {
-        /// Radius [m].
+        /// Radius (m).
         radius: Real,
-        /// Length of the straight part [m]; from pole to pole it is `height + 2 radius`.
+        /// Length of the straight part (m); from pole to pole it is `height + 2 radius`.
         height: Real,
     },
     /// A circular cone around the y axis, base at `-height / 2`, apex at `height / 2`.
     Cone {
-        /// Radius of the base [m].
+        /// Radius of the base (m).
         radius: Real,
-        /// Height [m].
+        /// Height (m).
         height: Real,
     },
     /// A ring around the y axis.
     Torus {
-        /// Distance of the tube's centre line from the axis [m].
+        /// Distance of the tube's centre line from the axis (m).
         radius: Real,
-        /// Radius of the tube [m]; not larger than `radius`.
+        /// Radius of the tube (m); not larger than `radius`.
         tube_radius: Real,
     },
     /// An ellipsoid with half axes along the coordinate axes.
     Ellipsoid {
-        /// Half axes [m].
+        /// Half axes (m).
         radii: Vec3,
     },
     /// A prism along y over a star; the first tip points along x.
     Star {
         /// Number of tips, at least 3.
         points: usize,
-        /// Distance of the tips from the axis [m].
+        /// Distance of the tips from the axis (m).
         radius: Real,
-        /// Distance of the notches from the axis [m].
+        /// Distance of the notches from the axis (m).
         inner_radius: Real,
-        /// Length along y [m].
+        /// Length along y (m).
         height: Real,
     },
     /// Everything below a plane: the points with `normal · x < offset`. Infinite.
     HalfSpace {
         /// Direction out of the solid; any length but zero.
         normal: Vec3,
-        /// Distance of the plane from the origin along the normal [m].
+        /// Distance of the plane from the origin along the normal (m).
         offset: Real,
     },
     /// What a triangle mesh encloses.
@@ -85,7 +85,7 @@ pub enum Shape {
     Shell {
         /// The solid that is hollowed.
         shape: std::boxed::Box<Shape>,
-        /// Thickness of the layer, measured inwards from the surface [m].
+        /// Thickness of the layer, measured inwards from the surface (m).
         thickness: Real,
     },
 }
@@ -247,7 +247,7 @@ impl Shape {
         bounds_from_support(|direction| self.support(direction))
     }
 
-    /// Volume [m³], infinite for a half-space.
+    /// Volume (m³), infinite for a half-space.
     ///
     /// Closed forms for elementary shapes and closed meshes (where parts of a mesh overlap, they count twice). Open meshes
     /// and combinations are integrated numerically, always with the same result, to better than 0.2 %.

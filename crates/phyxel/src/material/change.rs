@@ -6,11 +6,11 @@ use crate::math::Real;
 /// What becomes different in the material of a body. Densities and laws stay: mass is not made.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MaterialChange {
-    /// E [Pa]
+    /// E (Pa)
     pub youngs_modulus: Option<Real>,
     /// ν
     pub poisson_ratio: Option<Real>,
-    /// η [Pa s]
+    /// η (Pa s)
     pub viscosity: Option<Real>,
     /// How it flows.
     pub plasticity: Option<PlasticityChange>,
@@ -23,13 +23,13 @@ pub enum PlasticityChange {
     Off,
     /// It flows from now on, or flows differently. What is `None` stays; matter that did not flow needs the first two.
     On {
-        /// P_Y [Pa]
+        /// P_Y (Pa)
         yield_stress: Option<Real>,
-        /// ν [1/s]
+        /// ν (1/s)
         flow_rate: Option<Real>,
-        /// K [1]
+        /// K (1)
         hardening: Option<Real>,
-        /// [Pa]
+        /// (Pa)
         thickening_stress: Option<Real>,
         /// What counts as stress.
         measure: Option<YieldMeasure>,

@@ -140,13 +140,13 @@ impl Parameter {
 /// What a body is made of. SI units, true moduli.
 #[derive(Clone, Debug)]
 pub struct Material {
-    /// [kg/m³]
+    /// (kg/m³)
     pub density: Varying,
-    /// E [Pa]
+    /// E (Pa)
     pub youngs_modulus: Varying,
     /// ν in [0, 0.49]
     pub poisson_ratio: Varying,
-    /// True shear viscosity, from the rate of strain. [Pa s]
+    /// True shear viscosity, from the rate of strain (Pa s).
     pub viscosity: Varying,
     /// From strain to stress; the method's own law if `None`.
     pub law: Option<Law>,

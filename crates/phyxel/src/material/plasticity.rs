@@ -1,9 +1,9 @@
-//! Multiplicative plastic flow that keeps volume: F = F_e F_p. [Bargteil2007], [Jones2014] Eqs. 6–7, [Gerszewski2009].
+//! Multiplicative plastic flow that keeps volume: F = F_e F_p. Bargteil 2007, Jones 2014 Eqs. 6–7, Gerszewski 2009.
 //!
 //! Flow turns a fraction γ of the deviatoric logarithmic strain into plastic strain:
 //!   f_p = (s / det^⅓)^γ,   s_e = s / f_p,   γ = 1 − exp(−ν Δt (|P| − Y)/|P|),   Y = max(P_Y + K α, 0).
-//!   s principal stretches of the fit [1]   P principal stress of s [Pa]   ν flow rate [1/s]   P_Y yield stress [Pa]
-//!   α accumulated plastic stress [Pa]   K hardening [1]
+//!   s principal stretches of the fit (1)   P principal stress of s (Pa)   ν flow rate (1/s)   P_Y yield stress (Pa)
+//!   α accumulated plastic stress (Pa)   K hardening (1)
 //! Departs from the papers: their ν is per step, which makes the material depend on the time step
 //! ([`FlowRule::PerStep`]); the exponential also cannot exceed 1.
 
@@ -14,14 +14,14 @@ use crate::particles::StateVisitor;
 /// The plastic part of a material, as a user describes it.
 #[derive(Clone, Debug)]
 pub struct Plasticity {
-    /// P_Y: stress of a pulled bar over which it flows. [Pa]
+    /// P_Y: stress of a pulled bar over which it flows (Pa).
     pub yield_stress: Varying,
-    /// ν: how quickly stress over the yield stress turns into flow. [1/s]
+    /// ν: how quickly stress over the yield stress turns into flow (1/s).
     pub flow_rate: Varying,
-    /// K: yield stress gained per plastic stress; negative softens. [1]
+    /// K: yield stress gained per plastic stress; negative softens (1).
     pub hardening: Varying,
     /// Divides the flow rate by |P| over this stress: matter that resists quick blows and flows at rest
-    /// ([Gerszewski2009] Fig. 1). 0: the rate does not depend on the stress. [Pa]
+    /// (Gerszewski 2009 Fig. 1). 0: the rate does not depend on the stress (Pa).
     pub thickening_stress: Varying,
     /// What counts as stress.
     pub measure: YieldMeasure,
@@ -44,7 +44,7 @@ impl Default for Plasticity {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum YieldMeasure {
     /// |P|: pressure counts, so confined matter creeps, and flow gathers in bands: a pulled bar flows at 0.87 of the yield
-    /// stress. [Jones2014] Eq. 7.
+    /// stress. Jones 2014 Eq. 7.
     Total,
     /// √(3/2) |dev P|, von Mises: pressure does not count.
     #[default]
@@ -52,7 +52,7 @@ pub enum YieldMeasure {
 }
 
 impl YieldMeasure {
-    /// Of a principal stress. [Pa]
+    /// Of a principal stress (Pa).
     #[inline(always)]
     pub fn of(self, stress: Vec3) -> Real {
         match self {
@@ -87,13 +87,13 @@ pub struct PlasticParameter {
 /// What one particle flows by.
 #[derive(Clone, Copy, Debug)]
 pub struct Yielding {
-    /// P_Y [Pa]
+    /// P_Y (Pa)
     pub yield_stress: Real,
-    /// ν [1/s]
+    /// ν (1/s)
     pub flow_rate: Real,
-    /// K [1]
+    /// K (1)
     pub hardening: Real,
-    /// [Pa]
+    /// (Pa)
     pub thickening_stress: Real,
     /// What counts as stress.
     pub measure: YieldMeasure,
@@ -193,7 +193,7 @@ impl PlasticParameter {
 
 /// Stretches under this do not count as less where their logarithm is taken.
 const LEAST_STRETCH: Real = 0.05;
-/// Stress that a thickening material is at least taken to have. [Pa]
+/// Stress that a thickening material is at least taken to have (Pa).
 const LEAST_STRESS: Real = 1.0;
 
 impl Yielding {
@@ -242,13 +242,13 @@ impl Yielding {
 /// Deformation of a particle's neighbourhood that its F does not explain.
 #[derive(Clone, Copy, Debug)]
 pub struct Unseen {
-    /// [J/m³]
+    /// (J/m³)
     pub energy_density: Real,
-    /// Speed of sound over the particle's size. [1/s]
+    /// Speed of sound over the particle's size (1/s).
     pub sound_rate: Real,
 }
 
-/// How quickly residuals are forgotten at the most. [speeds of sound per particle size]
+/// How quickly residuals are forgotten at the most. (speeds of sound per particle size)
 const FORGETTING: Real = 0.3;
 
 /// How matter answers a deformation gradient within a step.
@@ -256,7 +256,7 @@ const FORGETTING: Real = 0.3;
 pub struct Answered {
     /// F = U diag(s) Vᵀ before anything flowed.
     pub svd: Svd,
-    /// Principal stress of the elastic stretches. [Pa]
+    /// Principal stress of the elastic stretches (Pa).
     pub stress: Vec3,
     /// What flowed, if anything did.
     pub flow: Option<Flowed>,
@@ -265,22 +265,22 @@ pub struct Answered {
 /// What flowed of a deformation gradient within a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Flowed {
-    /// f_p, the plastic part of the stretches. [1]
+    /// f_p, the plastic part of the stretches (1).
     pub plastic: Vec3,
-    /// s/f_p, what is left of them. [1]
+    /// s/f_p, what is left of them (1).
     pub elastic: Vec3,
     /// γ
     pub fraction: Real,
-    /// What is added to α. [Pa]
+    /// What is added to α (Pa).
     pub hardening: Real,
-    /// What is added to the equivalent plastic strain. [1]
+    /// What is added to the equivalent plastic strain (1).
     pub strain: Real,
-    /// Energy taken. [J/m³]
+    /// Energy taken (J/m³).
     pub work: Real,
 }
 
 impl Yielding {
-    /// Stress and flow of matter with deformation gradient F within a step. [Jones2014] Eqs. 4, 6, 7.
+    /// Stress and flow of matter with deformation gradient F within a step. Jones 2014 Eqs. 4, 6, 7.
     #[inline]
     pub fn answer(&self, (law, lame): (Law, Lame), f: Mat3, accumulated: Real, time_step: Real) -> Answered {
         let svd = svd(f);

@@ -8,15 +8,15 @@ use crate::math::Real;
 pub struct Preset {
     /// As in `based_on`.
     pub name: &'static str,
-    /// [kg/m³]
+    /// (kg/m³)
     pub density: Real,
-    /// E [Pa]
+    /// E (Pa)
     pub youngs_modulus: Real,
     /// ν
     pub poisson_ratio: Real,
-    /// η [Pa s]
+    /// η (Pa s)
     pub viscosity: Real,
-    /// P_Y [Pa], ν [1/s] and K; `None` for what only springs back.
+    /// P_Y (Pa), ν (1/s) and K; `None` for what only springs back.
     pub plasticity: Option<(Real, Real, Real)>,
     /// Where the numbers come from, and which of them are choices.
     pub source: &'static str,

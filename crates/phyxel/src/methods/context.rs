@@ -8,9 +8,9 @@ use crate::surface::CarriedPoints;
 
 /// Everything outside a group that a step may ask for.
 pub struct StepContext<'a> {
-    /// Time at the beginning of the step. [s]
+    /// Time at the beginning of the step (s).
     pub time: Real,
-    /// Length of the step. [s]
+    /// Length of the step (s).
     pub time_step: Real,
     /// Gravity and force fields.
     pub fields: Fields<'a>,

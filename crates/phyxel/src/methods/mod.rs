@@ -93,7 +93,7 @@ pub trait Method: Send + Sync {
     /// Energies of the present state.
     fn energies(&self, particles: &Particles) -> Energies;
 
-    /// Σ V_i det F_i [m³]
+    /// Σ V_i det F_i (m³)
     fn current_volume(&self, particles: &Particles) -> Real;
 
     /// How the particles of a body hang together now: contact meets bodies by it.
@@ -198,7 +198,7 @@ pub trait MethodFactory: Debug + Send + Sync {
     /// A copy with the same settings.
     fn clone_box(&self) -> Box<dyn MethodFactory>;
 
-    /// Memory that a particle takes at the most while a world is built and run. [bytes]
+    /// Memory that a particle takes at the most while a world is built and run (bytes).
     fn bytes_per_particle(&self) -> Real {
         4000.0
     }
@@ -207,13 +207,13 @@ pub trait MethodFactory: Debug + Send + Sync {
 /// What a group is made of: a value per particle or one for all, and facts per body.
 #[derive(Clone, Debug)]
 pub struct Matter {
-    /// [kg/m³]
+    /// (kg/m³)
     pub density: Parameter,
-    /// E [Pa]
+    /// E (Pa)
     pub youngs_modulus: Parameter,
     /// ν
     pub poisson_ratio: Parameter,
-    /// η [Pa s]
+    /// η (Pa s)
     pub viscosity: Parameter,
     /// How it flows.
     pub plasticity: PlasticParameter,
@@ -247,7 +247,7 @@ pub struct GroupBody {
     pub matter: u32,
     /// How it was filled.
     pub sampling: Sampling,
-    /// True volume. [m³]
+    /// True volume (m³).
     pub volume: Real,
     /// From strain to stress; the method's own law if `None`.
     pub law: Option<Law>,
@@ -270,9 +270,9 @@ pub enum Change {
 /// The largest stable time step, and why.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeStepLimit {
-    /// What the method would take by itself, safety included. [s]
+    /// What the method would take by itself, safety included (s).
     pub value: Real,
-    /// Where the scheme becomes unstable; a step asked for must not exceed it. [s]
+    /// Where the scheme becomes unstable; a step asked for must not exceed it (s).
     pub stable: Real,
     /// One word for the ledger.
     pub reason: &'static str,

@@ -24,11 +24,11 @@ pub(super) struct Stiffness {
 
 #[derive(Clone, Copy, Debug)]
 struct BodyStiffness {
-    /// Smallest bulk and shear moduli, and that of pressure waves, at the start. [Pa]
+    /// Smallest bulk and shear moduli, and that of pressure waves, at the start (Pa).
     bulk: Real,
     shear: Real,
     p_wave: Real,
-    /// Time that sound takes from particle to particle at the start. [s]
+    /// Time that sound takes from particle to particle at the start (s).
     time_scale: Real,
     /// Own limit over the group's, at the start.
     leeway: Real,

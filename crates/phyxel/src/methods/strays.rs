@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 /// Fewer than this many particles nearby make a stray.
 const COMPANY: usize = 4;
-/// How far company is looked for. [spacings]
+/// How far company is looked for (spacings).
 const NEARBY: Real = 2.0;
 
 /// 1 for particles that have lost touch with the matter, 0 for others.

@@ -6,7 +6,7 @@ use crate::material::{Law, Parameter, PlasticParameter, Plasticity, YieldMeasure
 use crate::math::{Mat3, Random, Real, Vec3, vec3};
 use crate::particles::Particles;
 
-/// Young's modulus of [`matter`]. [Pa]
+/// Young's modulus of [`matter`] (Pa).
 pub(super) const E: Real = 1e5;
 /// Its Poisson ratio.
 pub(super) const NU: Real = 0.3;

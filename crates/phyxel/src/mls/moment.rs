@@ -2,7 +2,7 @@
 
 use crate::math::{Mat3, Real, Vec3, cofactor, outer, symmetric_eigen, trace};
 
-/// A = Σ_j w_j u_j u_jᵀ [Mueller2004] Eq. 14.
+/// A = Σ_j w_j u_j u_jᵀ Mueller 2004 Eq. 14.
 pub fn moment(bonds: impl Iterator<Item = (Real, Vec3)>) -> Mat3 {
     bonds.fold(Mat3::ZERO, |sum, (w, u)| sum + outer(u * w, u))
 }
@@ -17,7 +17,7 @@ pub struct Inverse {
 }
 
 /// Inverse of a symmetric positive semidefinite matrix; eigenvalues under `tolerance` times the largest are dropped.
-/// [Mueller2004] Sec. 3.3 asks for a safe inverse by SVD: for such matrices the eigen-decomposition is the same.
+/// Mueller 2004 Sec. 3.3 asks for a safe inverse by SVD: for such matrices the eigen-decomposition is the same.
 pub fn safe_inverse(a: Mat3, tolerance: Real) -> Inverse {
     let (det, size) = (a.determinant(), trace(a));
     // λ₃/λ₁ ≥ 4 det/tr³, since λ₁ λ₂ ≤ (tr/2)² and λ₁ ≤ tr: nothing to drop, as almost always

@@ -6,7 +6,7 @@
 //! because G_i is the minimiser of that same sum, so its own variation drops out (written for lists in which u_ji = −u_ij;
 //! with directed bonds the second part is −w_ji (M_j u_ji + c_j y_ji) over the bonds that end at i). Both parts are sums
 //! over rows that [`BondRows`] gives: gathers, no scatter, no atomics.
-//!   u reference bond [m]   y field bond   w_ij weight of i's own support   A moment matrix
+//!   u reference bond (m)   y field bond   w_ij weight of i's own support   A moment matrix
 
 use crate::math::{Mat3, Real, Vec3, outer};
 use crate::neighbors::{BondRows, Neighbors};

@@ -46,7 +46,7 @@ impl Bonds {
         &self.neighbors
     }
 
-    /// Reference vectors, one per bond, row after row. [m]
+    /// Reference vectors, one per bond, row after row (m).
     #[inline(always)]
     pub fn vectors(&self) -> &[Vec3] {
         &self.vectors

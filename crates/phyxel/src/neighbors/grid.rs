@@ -70,7 +70,7 @@ impl Grid {
         Self::new(points, cell)
     }
 
-    /// Edge length of a cell. [m]
+    /// Edge length of a cell (m).
     pub fn cell_size(&self) -> Real {
         self.cell
     }

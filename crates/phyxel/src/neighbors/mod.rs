@@ -19,7 +19,7 @@ pub use slots::{SlotBonds, SlotRow};
 use crate::math::{Real, Vec3};
 use rayon::prelude::*;
 
-/// Bonds that a row of [`SlotBonds`] has room for: the most neighbours of [Jones2014] Sec. 3.6.
+/// Bonds that a row of [`SlotBonds`] has room for: the most neighbours of Jones 2014 Sec. 3.6.
 pub const SLOTS: usize = 32;
 
 /// Calls back with every particle that a given one is bonded to, and the bond without stress.
@@ -61,7 +61,7 @@ impl<B: BondRows> BondRows for &B {
 /// The points of a search. Points with different keys do not see each other (bodies in rest space).
 #[derive(Clone, Copy, Debug)]
 pub struct Points<'a> {
-    /// Where they are. [m]
+    /// Where they are (m).
     pub positions: &'a [Vec3],
     /// One key per point, or empty: all the same.
     pub keys: &'a [u32],

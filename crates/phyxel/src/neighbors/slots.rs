@@ -24,9 +24,9 @@ pub struct SlotRow<'a> {
     pub count: &'a mut u32,
     /// Where they end.
     pub ends: &'a mut [u32],
-    /// Reference vectors. [m]
+    /// Reference vectors (m).
     pub vectors: &'a mut [Vec3],
-    /// Weights. [1]
+    /// Weights (1).
     pub weights: &'a mut [f32],
 }
 
@@ -91,7 +91,7 @@ impl SlotBonds {
         (&self.ends, &self.counts)
     }
 
-    /// Reference vectors of row i. [m]
+    /// Reference vectors of row i (m).
     #[inline(always)]
     pub fn vectors(&self, i: usize) -> &[Vec3] {
         &self.vectors[i * SLOTS..i * SLOTS + self.count(i)]
@@ -103,7 +103,7 @@ impl SlotBonds {
         &self.weights[i * SLOTS..i * SLOTS + self.count(i)]
     }
 
-    /// Reference vector of a bond. [m]
+    /// Reference vector of a bond (m).
     #[inline(always)]
     pub fn vector(&self, bond: usize) -> Vec3 {
         self.vectors[bond]

@@ -18,21 +18,21 @@ pub struct Particles {
     pub id: Vec<u32>,
     /// Index of the body in the world.
     pub body: Vec<u32>,
-    /// World position. [m]
+    /// World position (m).
     pub position: Vec<Vec3>,
-    /// World velocity. [m/s]
+    /// World velocity (m/s).
     pub velocity: Vec<Vec3>,
-    /// Mass, constant but for splitting and merging. [kg]
+    /// Mass, constant but for splitting and merging (kg).
     pub mass: Vec<Real>,
-    /// Volume at rest. [m³]
+    /// Volume at rest (m³).
     pub volume: Vec<Real>,
-    /// Half the local spacing at the start, for drawing. [m]
+    /// Half the local spacing at the start, for drawing (m).
     pub radius: Vec<Real>,
     /// Distance to the body's surface: where obstacles stop a particle. Half the spacing, less where flow has made
-    /// matter thinner. [m]
+    /// matter thinner (m).
     pub contact_radius: Vec<Real>,
     /// Impulses that others (bodies of other groups, a hand, the caller) have given and the group's method has not taken up yet; empty if
-    /// there are none, as between the calls of a world. [N s]
+    /// there are none, as between the calls of a world (N s).
     pub impulse: Vec<Vec3>,
 }
 
@@ -61,7 +61,7 @@ impl Particles {
         item("contact_radius", "m", Carry::Mean, StateData::Reals(&mut self.contact_radius));
     }
 
-    /// Gives an impulse to a particle, which its method takes up at its next step. [N s]
+    /// Gives an impulse to a particle, which its method takes up at its next step (N s).
     pub fn push(&mut self, i: usize, impulse: Vec3) {
         self.impulse.resize(self.position.len(), Vec3::ZERO);
         self.impulse[i] += impulse;
@@ -74,27 +74,27 @@ impl Particles {
         impulse.clear();
     }
 
-    /// Σ m [kg]
+    /// Σ m (kg)
     pub fn total_mass(&self) -> Real {
         sum_over(self.len(), |i| self.mass[i])
     }
 
-    /// Σ m v [kg m/s]
+    /// Σ m v (kg m/s)
     pub fn momentum(&self) -> Vec3 {
         sum_over(self.len(), |i| self.velocity[i] * self.mass[i])
     }
 
-    /// Σ m x × v about the origin [kg m²/s]
+    /// Σ m x × v about the origin (kg m²/s)
     pub fn angular_momentum(&self) -> Vec3 {
         sum_over(self.len(), |i| self.position[i].cross(self.velocity[i]) * self.mass[i])
     }
 
-    /// Σ m v²/2 [J]
+    /// Σ m v²/2 (J)
     pub fn kinetic_energy(&self) -> Real {
         0.5 * sum_over(self.len(), |i| self.mass[i] * self.velocity[i].length_squared())
     }
 
-    /// Σ m x / Σ m [m]
+    /// Σ m x / Σ m (m)
     pub fn center_of_mass(&self) -> Vec3 {
         sum_over::<Vec3, _>(self.len(), |i| self.position[i] * self.mass[i]) / self.total_mass()
     }

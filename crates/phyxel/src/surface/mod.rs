@@ -25,7 +25,7 @@ const TRAVEL: Real = 0.5;
 /// How points follow the particles around them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CarryOrder {
-    /// By the weighted mean of the particles' displacements since the start, as in [Jones2014]: cannot turn.
+    /// By the weighted mean of the particles' displacements since the start, as in Jones 2014: cannot turn.
     Zero,
     /// By the best affine map of the particles around: exact for turns and strains.
     #[default]
@@ -35,7 +35,7 @@ pub enum CarryOrder {
 /// Points that a body carries along, as a user describes them.
 #[derive(Clone, Debug, Default)]
 pub struct Carried {
-    /// World positions at time 0. [m]
+    /// World positions at time 0 (m).
     pub points: Vec<Vec3>,
     /// How they follow.
     pub order: CarryOrder,
@@ -48,12 +48,12 @@ pub struct CarriedPoints {
     /// For each point [`CARRIERS`] particles; those without a share repeat the first.
     carriers: Vec<u32>,
     shares: Vec<Real>,
-    /// Distance of the farthest carrier when it was bound. [m]
+    /// Distance of the farthest carrier when it was bound (m).
     reach: Vec<Real>,
-    /// What the combination leaves of the point, as it was when bound. [m]
+    /// What the combination leaves of the point, as it was when bound (m).
     offset: Vec<Vec3>,
     levers: Levers,
-    /// How far particles may have moved since the points were looked at. [m]
+    /// How far particles may have moved since the points were looked at (m).
     travel: Real,
     /// Points that lost carriers in this step, and where they are.
     loose: Vec<(u32, Vec3)>,
@@ -69,7 +69,7 @@ struct Levers {
     axes: Vec<Mat3>,
     /// In how many axes they have none.
     dropped: Vec<u32>,
-    /// For each lever and carrier the gradient of its share. [1/m]
+    /// For each lever and carrier the gradient of its share (1/m).
     gradients: Vec<Vec3>,
 }
 
@@ -112,13 +112,13 @@ impl CarriedPoints {
         self.reach.is_empty()
     }
 
-    /// The points of a body, if it carries any. [m]
+    /// The points of a body, if it carries any (m).
     pub(crate) fn positions_of(&self, body: u32, particles: &Particles) -> Option<Vec<Vec3>> {
         let carried = self.bodies.iter().find(|b| b.body == body)?;
         Some(self.positions(particles, carried.points.clone()))
     }
 
-    /// Velocities of the points of a body, if it carries any. [m/s]
+    /// Velocities of the points of a body, if it carries any (m/s).
     pub(crate) fn velocities_of(&self, body: u32, particles: &Particles) -> Option<Vec<Vec3>> {
         let carried = self.bodies.iter().find(|b| b.body == body)?;
         let points = carried.points.clone().into_par_iter().with_min_len(256);

@@ -21,11 +21,11 @@ const SPACINGS: Range<Real> = 0.75..1.5;
 /// Particles that appear in a running world.
 #[derive(Clone, Copy, Debug)]
 pub struct NewParticles<'a> {
-    /// [m]
+    /// (m)
     pub positions: &'a [Vec3],
-    /// Of all of them. [m/s]
+    /// Of all of them (m/s).
     pub velocity: Vec3,
-    /// Edge of the cube that each stands for. [m]
+    /// Edge of the cube that each stands for (m).
     pub spacing: Real,
 }
 
@@ -141,7 +141,7 @@ impl World {
         Ok(())
     }
 
-    /// Gives an impulse to a body, spread evenly over its mass: its velocity changes by impulse/mass. [N s]
+    /// Gives an impulse to a body, spread evenly over its mass: its velocity changes by impulse/mass (N s).
     pub fn push_body(&mut self, body: BodyId, impulse: Vec3) {
         let Some(g) = self.group_of(body.0) else { return };
         let Group { particles, method, .. } = &mut self.groups[g];

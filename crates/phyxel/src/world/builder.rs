@@ -36,9 +36,9 @@ pub struct Body {
     pub material: Material,
     /// Key of the method that drives it; the world's default if `None`.
     pub method: Option<String>,
-    /// Velocity at time 0. [m/s]
+    /// Velocity at time 0 (m/s).
     pub velocity: Vec3,
-    /// Angular velocity at time 0 about its centre of mass. [rad/s]
+    /// Angular velocity at time 0 about its centre of mass (rad/s).
     pub angular_velocity: Vec3,
     /// Coulomb's coefficient against other bodies and its own parts; two bodies have the geometric mean of theirs.
     pub friction: Real,
@@ -49,7 +49,7 @@ pub struct Body {
 }
 
 impl Body {
-    /// A body at rest, on a lattice of the given spacing [m].
+    /// A body at rest, on a lattice of the given spacing (m).
     pub fn new(
         name: impl Into<String>,
         shape: impl Into<PlacedShape>,
@@ -126,9 +126,9 @@ pub enum BuildError {
         "time_step is {asked:.4e} s, over the stability limit of {limit:.4e} s ({reason}, body \"{body}\")"
     )]
     TimeStep {
-        /// [s]
+        /// (s)
         asked: Real,
-        /// [s]
+        /// (s)
         limit: Real,
         /// Why.
         reason: &'static str,
@@ -151,7 +151,7 @@ pub enum BuildError {
     Event {
         /// Index of the event.
         event: usize,
-        /// Its time. [s]
+        /// Its time (s).
         time: Real,
         /// Why.
         source: ActionError,
@@ -226,7 +226,7 @@ impl WorldBuilder {
         self
     }
 
-    /// Gravity. [m/s²]
+    /// Gravity (m/s²).
     pub fn gravity(mut self, gravity: Vec3) -> Self {
         self.gravity = gravity;
         self
@@ -250,7 +250,7 @@ impl WorldBuilder {
         self
     }
 
-    /// Largest time step. [s]
+    /// Largest time step (s).
     pub fn time_step(mut self, time_step: Option<Real>) -> Self {
         self.time_step = time_step;
         self

@@ -2,8 +2,8 @@
 //!
 //! The force is the same whatever method drives the body: its method takes up the impulses at the beginning of each step.
 //!   F = −k limited(x_p − t) − c V − c' (v̄ − V), |F| ≤ F_max    a_i = w_i F/m
-//!   w_i = 1 − (r_i/R)² weight of particle i at distance r_i from the dragged one, R radius of the hand [1]   m = Σ w_i m_i [kg]
-//!   x_p dragged particle, t target [m]   v̄ mean velocity of the hand's particles by w_i m_i, V that of the body [m/s]
+//!   w_i = 1 − (r_i/R)² weight of particle i at distance r_i from the dragged one, R radius of the hand (1)   m = Σ w_i m_i (kg)
+//!   x_p dragged particle, t target (m)   v̄ mean velocity of the hand's particles by w_i m_i, V that of the body (m/s)
 //! F_max lets the hand lift the body and throw it about, but not tear it: the smaller one of a few times the body's weight and a
 //! moderate strain over the hand's area. It is reached at a distance of R, hence k = F_max/R; far targets pull no harder.
 //! Damping is critical for the body as a whole (c = 2ζ√(k M)) and for the hand's particles against the body (c' = 2ζ√(k m)).
@@ -20,7 +20,7 @@ const PULLS: &str = "pulls";
 const SPACINGS: Real = 4.0;
 /// … and this share of the body's size (the cube root of its volume): what is felt does not depend on the number of particles.
 const SHARE: Real = 0.5;
-/// Largest force over the body's mass: about four times its weight on earth. [m/s²]
+/// Largest force over the body's mass: about four times its weight on earth (m/s²).
 pub(super) const LARGEST_ACCELERATION: Real = 40.0;
 /// Largest force over Young's modulus and the hand's area. Twice as much pulls pieces out of a block by the incremental method,
 /// which has no rest shape to hold it together.
@@ -39,9 +39,9 @@ pub(super) struct Pull {
     pub(super) id: u32,
     /// Its body.
     pub(super) body: u32,
-    /// [m]
+    /// (m)
     pub(super) target: Vec3,
-    /// Where the particle was seen last. [m]
+    /// Where the particle was seen last (m).
     pub(super) position: Vec3,
 }
 
@@ -67,16 +67,16 @@ pub(super) struct Hand {
     pub(super) group: usize,
     /// Particle and weight.
     held: Vec<(usize, Real)>,
-    /// m [kg]
+    /// m (kg)
     mass: Real,
-    /// [N]
+    /// (N)
     force: Vec3,
-    /// Largest step that it allows. [s]
+    /// Largest step that it allows (s).
     pub(super) largest_step: Real,
 }
 
 impl World {
-    /// Force of the hand on the dragged body, mean over the interval since the last call of [`World::advance_to`]. [N]
+    /// Force of the hand on the dragged body, mean over the interval since the last call of [`World::advance_to`] (N).
     pub fn drag_force(&self) -> Vec3 {
         let duration = self.time - self.interval.start;
         if duration > 0.0 { self.interval.drag_impulse / duration } else { Vec3::ZERO }

@@ -13,7 +13,7 @@ use crate::methods::{StepError, find_method};
 /// Something that happens at a time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// At or after 0; steps end there. What is due at the end of an interval happens at the beginning of the next. [s]
+    /// At or after 0; steps end there. What is due at the end of an interval happens at the beginning of the next (s).
     pub time: Real,
     /// What happens.
     pub action: Action,
@@ -22,7 +22,7 @@ pub struct Event {
 /// A change to a world that runs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// Another gravity. [m/s²]
+    /// Another gravity (m/s²).
     Gravity(Vec3),
     /// Another material for a body. Stresses change at once; rest shape and plastic state stay.
     Material {
@@ -35,7 +35,7 @@ pub enum Action {
     Drag {
         /// Which one.
         hold: Hold,
-        /// The point. [m]
+        /// The point (m).
         to: Vec3,
     },
     /// Lets go of what is pulled.
@@ -56,7 +56,7 @@ pub enum Hold {
     Nearest {
         /// Name of the body.
         body: String,
-        /// [m]
+        /// (m)
         point: Vec3,
     },
     /// What is being pulled already; nothing happens if there is nothing.
@@ -93,7 +93,7 @@ pub enum ActionError {
     Time,
 }
 
-/// Times that are nearer than this are the same. [s]
+/// Times that are nearer than this are the same (s).
 const SAME_TIME: Real = 1e-9;
 
 const REMEDY: &str = "Change the event, or leave it out";
@@ -118,7 +118,7 @@ impl Schedule {
 }
 
 impl World {
-    /// Gravity. [m/s²]
+    /// Gravity (m/s²).
     pub fn gravity(&self) -> Vec3 {
         self.gravity
     }
@@ -128,12 +128,12 @@ impl World {
         self.body_index(body).map(|k| &self.materials[k])
     }
 
-    /// The particle that is pulled, by id, and where to. [m]
+    /// The particle that is pulled, by id, and where to (m).
     pub fn dragged(&self) -> Option<(u32, Vec3)> {
         self.pull.first().map(|pull| (pull.id, pull.target))
     }
 
-    /// Changes gravity. [m/s²]
+    /// Changes gravity (m/s²).
     ///
     /// # Errors
     /// When it is not finite.
@@ -151,7 +151,7 @@ impl World {
 
     /// Pulls a particle towards a point. The pull is a damped spring on the particles about it; it is limited, so that it is stable
     /// for every matter and distance, and acts until [`World::release`]. Should the particle merge into another, the nearest one
-    /// is pulled on. [m]
+    /// is pulled on (m).
     ///
     /// # Errors
     /// When there is no such particle.
@@ -363,7 +363,7 @@ impl World {
     }
 }
 
-/// Smallest modulus of sound. [Pa]
+/// Smallest modulus of sound (Pa).
 pub(super) fn p_wave_modulus(youngs_modulus: &Varying, poisson_ratio: &Varying) -> Real {
     Lame::from_moduli(youngs_modulus.range().0, poisson_ratio.range().0).p_wave_modulus()
 }

@@ -7,29 +7,29 @@ use crate::methods::ElasticEnergy;
 /// Sums over the world at one moment, and means over the interval before it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ledger {
-    /// [s]
+    /// (s)
     pub time: Real,
-    /// Length of the steps before. [s]
+    /// Length of the steps before (s).
     pub time_step: Real,
     /// Why they were not longer.
     pub time_step_reason: &'static str,
     /// Number of steps before.
     pub n_steps: usize,
-    /// [J]
+    /// (J)
     pub kinetic_energy: Real,
-    /// [J]; `None` if a method has no energy.
+    /// (J); `None` if a method has no energy.
     pub elastic_energy: Option<Real>,
-    /// Parts of the elastic energy; they add up to it. [J]
+    /// Parts of the elastic energy; they add up to it (J).
     pub elastic_parts: Option<ElasticEnergy>,
-    /// −Σ m g·x [J]
+    /// −Σ m g·x (J)
     pub gravity_energy: Real,
-    /// [J]
+    /// (J)
     pub plastic_work: Real,
-    /// [kg m/s]
+    /// (kg m/s)
     pub momentum: Vec3,
-    /// About the origin. [kg m²/s]
+    /// About the origin (kg m²/s).
     pub angular_momentum: Vec3,
-    /// Σ V_i det F_i [m³]
+    /// Σ V_i det F_i (m³)
     pub volume: Real,
     /// Number of particles.
     pub n_particles: usize,
@@ -37,11 +37,11 @@ pub struct Ledger {
     pub sampling: SamplingQuality,
     /// Most particles that yielded in one step.
     pub n_yielded: usize,
-    /// [m/s]
+    /// (m/s)
     pub max_speed: Real,
-    /// Mean force of each grip and obstacle on the bodies over the interval. [N]
+    /// Mean force of each grip and obstacle on the bodies over the interval (N).
     pub forces: Vec<(String, Vec3)>,
-    /// Mean torque of each obstacle on the bodies over the interval, about the obstacle's own centre at its end. [N m]
+    /// Mean torque of each obstacle on the bodies over the interval, about the obstacle's own centre at its end (N m).
     pub torques: Vec<(String, Vec3)>,
     /// Solver iterations and unconverged solves in the interval, then the methods' counters.
     pub counters: Vec<(&'static str, Real)>,

@@ -49,7 +49,7 @@ struct Group {
     given: Vec<Vec3>,
     /// Surface points that the particles carry along.
     carried: CarriedPoints,
-    /// The method's limit in the undeformed state, with the materials of the start and with the present ones. [s]
+    /// The method's limit in the undeformed state, with the materials of the start and with the present ones (s).
     start_limit: Real,
     rest_limit: Real,
 }
@@ -62,7 +62,7 @@ pub struct World {
     body_names: Vec<String>,
     /// What the bodies are made of now.
     materials: Vec<Material>,
-    /// By body, the modulus of sound at the start [Pa], and how much larger it is now.
+    /// By body, the modulus of sound at the start (Pa), and how much larger it is now.
     start_modulus: Vec<Real>,
     stiffening: Vec<Real>,
     schedule: Schedule,
@@ -102,7 +102,7 @@ struct Interval {
     /// By body and obstacle.
     touches: Vec<Touch>,
     drag_impulse: Vec3,
-    /// Pairs of particles that press on each other at the end, and the deepest overlap. [m]
+    /// Pairs of particles that press on each other at the end, and the deepest overlap (m).
     body_contacts: (usize, Real),
     /// Impulses between bodies in the last step.
     body_touches: Vec<Touch>,
@@ -112,7 +112,7 @@ struct Interval {
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("at {time:.6} s, body \"{body}\", particle {particle}: {source}. {remedy}")]
 pub struct WorldError {
-    /// [s]
+    /// (s)
     pub time: Real,
     /// Name of the body.
     pub body: String,
@@ -132,7 +132,7 @@ impl World {
         WorldBuilder::default()
     }
 
-    /// Time since the start. [s]
+    /// Time since the start (s).
     pub fn time(&self) -> Real {
         self.time
     }
@@ -186,7 +186,7 @@ impl World {
         all
     }
 
-    /// The next step's length if it were not cut to fit an interval, and the reason. [s]
+    /// The next step's length if it were not cut to fit an interval, and the reason (s).
     pub fn time_step_limit(&self) -> (Real, &'static str) {
         let all: Vec<usize> = (0..self.groups.len()).collect();
         let limit = self.limit(&all, self.hand().as_ref());
@@ -302,12 +302,12 @@ impl World {
         digest.0
     }
 
-    /// The surface points that a body carries, where they are now; `None` if it carries none. [m]
+    /// The surface points that a body carries, where they are now; `None` if it carries none (m).
     pub fn carried_points(&self, body: usize) -> Option<Vec<Vec3>> {
         self.groups.iter().find_map(|g| g.carried.positions_of(body as u32, &g.particles))
     }
 
-    /// Velocities of the surface points that a body carries; `None` if it carries none. [m/s]
+    /// Velocities of the surface points that a body carries; `None` if it carries none (m/s).
     pub fn carried_velocities(&self, body: usize) -> Option<Vec<Vec3>> {
         self.groups.iter().find_map(|g| g.carried.velocities_of(body as u32, &g.particles))
     }

@@ -12,7 +12,7 @@ const MOVED: &str = "moved_obstacles";
 #[derive(Clone, Debug, Default)]
 pub(super) struct MovedObstacles {
     obstacle: Vec<u32>,
-    /// Translation from time 0, and rotation as axis times angle; by obstacle of the list. [m, rad]
+    /// Translation from time 0, and rotation as axis times angle; by obstacle of the list. (m, rad)
     now: [Vec<Vec3>; 2],
     to: [Vec<Vec3>; 2],
 }
@@ -29,7 +29,7 @@ impl MovedObstacles {
         Some(Pose { rotation: Quat::from_scaled_axis(rotation), translation, center })
     }
 
-    /// Translation and angle of the way that is still to go. [m, rad]
+    /// Translation and angle of the way that is still to go. (m, rad)
     pub(super) fn way(&self, obstacle: usize) -> Option<(Real, Real)> {
         let k = self.find(obstacle)?;
         Some((self.now[0][k].distance(self.to[0][k]), self.now[1][k].distance(self.to[1][k])))
@@ -56,7 +56,7 @@ impl MovedObstacles {
 
 impl World {
     /// Moves an obstacle from its place at time 0, and turns it about its centre by an axis times an angle. It goes there evenly within
-    /// the next interval that the world advances by, and stays; keyframes of its own end. [m, rad]
+    /// the next interval that the world advances by, and stays; keyframes of its own end. (m, rad)
     pub fn move_obstacle(&mut self, obstacle: ObstacleId, translation: Vec3, rotation: Vec3) {
         let k = obstacle.index();
         if self.moved.find(k).is_none() {
@@ -89,7 +89,7 @@ impl World {
         self.moved.pose(k, share, center).unwrap_or_else(|| obstacle.motion.pose(time, center))
     }
 
-    /// How fast points of an obstacle's surface move now, at the most; for infinite shapes without their turning. [m/s]
+    /// How fast points of an obstacle's surface move now, at the most; for infinite shapes without their turning (m/s).
     pub(super) fn surface_speed(&self, k: usize) -> Real {
         let obstacle = &self.obstacles[k];
         let Some((way, angle)) = self.moved.way(k) else { return obstacle.surface_speed(self.time) };

@@ -87,7 +87,7 @@ impl World {
         }
     }
 
-    /// True if particles that go at most so far may touch an obstacle. [m]
+    /// True if particles that go at most so far may touch an obstacle (m).
     fn can_reach_obstacle(&self, particles: &Particles, way: Real) -> bool {
         let reach = way + 2.0 * largest_radius(particles);
         let bounds = bounds(particles);
@@ -95,7 +95,7 @@ impl World {
         all.any(|(obstacle, posed)| posed.moving || is_near(obstacle, &bounds, reach))
     }
 
-    /// True if bodies of a group may touch others when both go at most so far. [m]
+    /// True if bodies of a group may touch others when both go at most so far (m).
     fn can_reach_body(&self, groups: &[usize], own: usize, way: Real) -> bool {
         let reach =
             2.0 * way + 4.0 * self.groups.iter().map(|g| largest_radius(&g.particles)).fold(0.0, Real::max);
@@ -111,7 +111,7 @@ impl World {
         })
     }
 
-    /// Groups that may meet within a duration, together, in ascending order. Groups that cannot go at their own pace. [s]
+    /// Groups that may meet within a duration, together, in ascending order. Groups that cannot go at their own pace (s).
     pub(super) fn meeting_groups(&self, duration: Real) -> Vec<Vec<usize>> {
         let n = self.groups.len();
         let mut joined = Components::new(n);
@@ -166,7 +166,7 @@ fn largest_radius(particles: &Particles) -> Real {
     max_over(particles.len(), |i| particles.radius[i]).map_or(0.0, |m| m.0)
 }
 
-/// True if a resting obstacle's surface may be within `reach` of a box, or if that cannot be told. [m]
+/// True if a resting obstacle's surface may be within `reach` of a box, or if that cannot be told (m).
 fn is_near(obstacle: &Obstacle, bounds: &Aabb, reach: Real) -> bool {
     if obstacle.inside {
         return true;

@@ -22,9 +22,9 @@ pub struct Touching {
     /// What it touches.
     pub other: TouchingSide,
     /// Impulse on the body: from obstacles over the interval since the last call of [`World::advance_to`], from bodies in its last step.
-    /// [N s]
+    /// (N s)
     pub impulse: Vec3,
-    /// Mean place of the contact, weighted by impulse. [m]
+    /// Mean place of the contact, weighted by impulse (m).
     pub place: Vec3,
 }
 
@@ -35,9 +35,9 @@ pub struct RayHit {
     pub body: BodyId,
     /// Id of the particle, as in frames and in [`Hold::Particle`](super::Hold).
     pub particle: u32,
-    /// [m]
+    /// (m)
     pub point: Vec3,
-    /// From the origin of the ray. [m]
+    /// From the origin of the ray (m).
     pub distance: Real,
 }
 

@@ -26,7 +26,7 @@ impl Affine {
     pub(crate) const IMPLICIT: Self = Self { is_implicit: true };
 }
 
-/// Step of the implicit kind. [s]
+/// Step of the implicit kind (s).
 pub(crate) const LONG_STEP: Real = 1.0 / 30.0;
 /// Share of the stable step that the explicit kind takes.
 const SAFETY: Real = 0.5;
@@ -93,7 +93,7 @@ struct AffineBody {
     stiffness: Real,
 }
 
-/// Where explicit steps become unstable. [s]
+/// Where explicit steps become unstable (s).
 fn stable_step(body: &AffineBody) -> Real {
     2.0 * (symmetric_eigen(body.moment).0.min_element() / body.stiffness).sqrt()
 }
@@ -118,7 +118,7 @@ struct Actions {
     targets: Vec<(GripTarget, Vec3)>,
 }
 
-/// What a contact has given to its particle before the step. [N s]
+/// What a contact has given to its particle before the step (N s).
 fn given(row: &ContactRow) -> Vec3 {
     if row.is_guess_given { row.guess } else { Vec3::ZERO }
 }
@@ -153,7 +153,7 @@ impl AffineMethod {
         1.0 / self.bodies[b].mass + self.rest[i].dot(inertia[b] * self.rest[i])
     }
 
-    /// Time in which a stretch relaxes. [s]
+    /// Time in which a stretch relaxes (s).
     fn relaxation(&self, b: usize) -> Real {
         DAMPING * stable_step(&self.bodies[b])
     }

@@ -9,9 +9,9 @@ use phyxel::math::{Vec3, vec3};
 use phyxel::world::{Body, World};
 use serde_json::{Map, Value, json};
 
-/// [m]
+/// (m)
 const SPACING: f64 = 0.02;
-/// Just before the impact. [m/s]
+/// Just before the impact (m/s).
 const VELOCITY: f64 = -2.0;
 /// Steps before the clock starts: caches are warm and the floor is touched.
 const WARM_UP: usize = 10;

@@ -13,9 +13,9 @@ use phyxel::methods::embedded::{Embedding, Params};
 use phyxel::world::{Body, World, WorldBuilder};
 use serde_json::{Map, Value, json};
 
-/// Of the paper's frames. [1/s]
+/// Of the paper's frames (1/s).
 const FRAME_RATE: f64 = 30.0;
-/// Under a body that is about to fall on the floor. [m]
+/// Under a body that is about to fall on the floor (m).
 const GAP: f64 = 0.02;
 
 /// A row of Table I.
@@ -27,7 +27,7 @@ pub(super) struct Case {
     pub(super) figure: u32,
     label: &'static str,
     what: What,
-    /// Time step; the method's own if `None`. [s]
+    /// Time step; the method's own if `None` (s).
     time_step: Option<f64>,
     n_frames: usize,
     /// Seconds per frame in the paper.
@@ -36,7 +36,7 @@ pub(super) struct Case {
 
 #[derive(Clone, Copy, Debug)]
 enum What {
-    /// A plastic bar falls on the floor; spacing [m].
+    /// A plastic bar falls on the floor; spacing (m).
     Drop { spacing: f64 },
     /// One end of a bar is turned.
     Twist(Embedding),
@@ -94,7 +94,7 @@ pub(super) const CASES: [Case; 5] = [
     },
 ];
 
-/// Steps of Table II, their shares of the time there [%], and our stages. Basis matrices are made where bonds change.
+/// Steps of Table II, their shares of the time there (%), and our stages. Basis matrices are made where bonds change.
 const STAGES: [(&str, f64, &[&str]); 9] = [
     ("Compute basis matrices", 3.54, &[]),
     ("Viscosity solve", 17.19, &["viscosity"]),
@@ -196,7 +196,7 @@ fn plastic(viscosity: f64, yield_stress: f64, flow_rate: f64) -> Material {
     }
 }
 
-/// A plastic body just over the floor, on its way down at a speed [m/s].
+/// A plastic body just over the floor, on its way down at a speed (m/s).
 fn drop(shape: Shape, spacing: Spacing, speed: f64) -> WorldBuilder {
     let height = shape.bounds().map_or(0.0, |bounds| -bounds.min.y);
     let mut body = Body::new("bar", shape, 1.0, plastic(16.0, 200.0, 400.0));

@@ -9,19 +9,19 @@ use phyxel_io::results::{LedgerTable, ResultFolder};
 /// What is known of a frame. NaN where a method has no such thing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
-    /// [s]
+    /// (s)
     pub(super) time: f64,
-    /// [J]
+    /// (J)
     pub(super) kinetic: f64,
-    /// [J]
+    /// (J)
     pub(super) elastic: f64,
-    /// [J]
+    /// (J)
     pub(super) gravity: f64,
     /// Volume over that of frame 0.
     pub(super) volume_ratio: f64,
-    /// The box around the matter. [m]
+    /// The box around the matter (m).
     pub(super) bounds: Bounds,
-    /// Wall time of the frame. [s]
+    /// Wall time of the frame (s).
     pub(super) seconds: f64,
     /// Steps in the frame.
     pub(super) steps: f64,
@@ -33,12 +33,12 @@ impl Moment {
         self.kinetic + self.elastic + self.gravity
     }
 
-    /// The highest place of the matter. [m]
+    /// The highest place of the matter (m).
     pub(super) fn height(&self) -> f64 {
         if self.bounds.is_empty() { f64::NAN } else { f64::from(self.bounds.max.y) }
     }
 
-    /// The larger one of the horizontal extents. [m]
+    /// The larger one of the horizontal extents (m).
     pub(super) fn spread(&self) -> f64 {
         let size = self.bounds.size();
         if self.bounds.is_empty() { f64::NAN } else { f64::from(size.x.max(size.z)) }

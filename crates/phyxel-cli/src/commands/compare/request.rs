@@ -17,7 +17,7 @@ pub(super) struct Request {
     pub(super) title: String,
     /// Number of the last frame.
     pub(super) n_frames: usize,
-    /// [1/s]
+    /// (1/s)
     pub(super) frame_rate: f64,
     /// What a user should know before the runs.
     pub(super) doubts: Vec<String>,

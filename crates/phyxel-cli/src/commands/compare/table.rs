@@ -163,7 +163,7 @@ fn counters(measures: &[Measures]) -> Vec<&str> {
     counters
 }
 
-/// [%]
+/// (%)
 fn volume_change(moment: &Moment) -> f64 {
     100.0 * (moment.volume_ratio - 1.0)
 }

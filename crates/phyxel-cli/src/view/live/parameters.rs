@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 /// A slider reaches from the value at the start divided by this to the value times this.
 const REACH: f64 = 100.0;
-/// Viscosity of matter without any over its modulus: the middle of the slider. [s]
+/// Viscosity of matter without any over its modulus: the middle of the slider (s).
 const VISCOUS_TIME: f64 = 1e-3;
 /// Yield stress over modulus of matter that does not flow: the middle of the slider.
 const YIELD_STRAIN: f64 = 0.01;
-/// Flow rate of matter that does not flow: the middle of the slider. [1/s]
+/// Flow rate of matter that does not flow: the middle of the slider (1/s).
 const FLOW_RATE: f64 = 20.0;
 /// Largest Poisson's ratio.
 const LARGEST_RATIO: f64 = 0.49;

@@ -175,7 +175,7 @@ fn bad_frame(dice: &mut Dice) -> Vec<u8> {
     }
 }
 
-/// Memory of a process now [bytes].
+/// Memory of a process now (bytes).
 fn memory(id: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

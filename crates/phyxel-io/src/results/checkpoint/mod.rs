@@ -146,7 +146,7 @@ fn write_state(
 pub struct Checkpoint<R> {
     source: R,
     header: CheckpointHeader,
-    /// Where the compressed state begins and ends. [bytes]
+    /// Where the compressed state begins and ends (bytes).
     state: std::ops::Range<u64>,
 }
 
@@ -218,7 +218,7 @@ fn cut_off(error: &io::Error) -> CheckpointError {
     }
 }
 
-/// Gives the place of the digest, if it is the right one. [bytes]
+/// Gives the place of the digest, if it is the right one (bytes).
 fn check_digest(source: &mut (impl Read + Seek)) -> Result<u64, CheckpointError> {
     let mut find = || {
         let n_bytes = source.seek(SeekFrom::End(0))?;

@@ -41,7 +41,7 @@ pub(crate) struct GroupView<'a> {
     /// As [`super::Contacts::touching`].
     pub(crate) touching: &'a [u32],
     pub(crate) visit_bonds: VisitBonds<'a>,
-    /// Velocity change of a particle per impulse on it alone, where others move with it; nothing for free particles. [1/kg]
+    /// Velocity change of a particle per impulse on it alone, where others move with it; nothing for free particles (1/kg).
     pub(crate) joint_mobility: &'a (dyn Fn(usize) -> Option<Real> + Sync),
     /// By body: true if its particles meet other bodies as balls and do not meet each other.
     pub(crate) are_balls: &'a [bool],
@@ -87,26 +87,26 @@ pub(crate) struct BodyContacts {
     surface_rows: Vec<Neighbors>,
     /// By group, then index.
     members: Vec<Member>,
-    /// Where they were expected when pairs were listed. [m]
+    /// Where they were expected when pairs were listed (m).
     listed_at: Vec<Vec3>,
     /// Their normals; kept up to date for those that are in pairs.
     outward: Vec<Outward>,
     paired: Vec<u32>,
-    /// Velocity change per impulse, by member; of those that are in pairs. [1/kg]
+    /// Velocity change per impulse, by member; of those that are in pairs (1/kg).
     mobilities: Vec<Vec3>,
     pairs: Vec<Pair>,
     slack: Slack,
-    /// How far particles have moved against each other since surfaces were found. [m]
+    /// How far particles have moved against each other since surfaces were found (m).
     wander: Real,
 }
 
-/// Pairs are listed this much farther apart than they touch. [spacings]
+/// Pairs are listed this much farther apart than they touch (spacings).
 const SKIN: Real = 0.5;
-/// Bodies farther apart than this are not compared one by one. [spacings]
+/// Bodies farther apart than this are not compared one by one (spacings).
 const HORIZON: Real = 10.0;
-/// Surfaces are found anew after such motion. [spacings]
+/// Surfaces are found anew after such motion (spacings).
 const LARGEST_WANDER: Real = 2.0;
-/// Distance of two particles that touch, at the most: a spacing along the normal and one across. [spacings]
+/// Distance of two particles that touch, at the most: a spacing along the normal and one across (spacings).
 const FARTHEST_TOUCH: Real = std::f64::consts::SQRT_2;
 /// Parts of one piece whose normals are more alike than this do not face each other.
 const ALIKE: Real = 0.6;
@@ -156,7 +156,7 @@ impl BodyContacts {
         self.is_current = false;
     }
 
-    /// Pairs that press on each other, and how deep the deepest overlap is. [m]
+    /// Pairs that press on each other, and how deep the deepest overlap is (m).
     pub(crate) fn summary(&self) -> (usize, Real) {
         let n = self.pairs.iter().filter(|pair| pair.exchange.pushed > 0.0).count();
         (n, self.pairs.iter().map(Pair::overlap).fold(0.0, Real::max))

@@ -7,9 +7,9 @@ use crate::math::{Mat3, Real, Vec3, outer, svd, trace};
 /// How far bodies may move before pairs must be listed anew.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slack {
-    /// Bodies that are near each other or the same, and the slack of the two together. [m]
+    /// Bodies that are near each other or the same, and the slack of the two together (m).
     near: Vec<(u32, u32, Real)>,
-    /// For all others. [m]
+    /// For all others (m).
     far: Real,
     pub(super) smallest_spacing: Real,
     /// By body, whether it is in a pair.
@@ -22,7 +22,7 @@ pub(super) struct Motions {
     mean: Vec3,
 }
 
-/// Of one body. [m]
+/// Of one body (m).
 #[derive(Clone, Copy, Default)]
 struct BodyMotion {
     /// On the whole.

@@ -11,7 +11,7 @@ pub(crate) struct Pair {
     pub(crate) friction: Real,
     /// True for parts of one piece of matter.
     is_within: bool,
-    /// 1/m of both, 0 in directions that are held. [1/kg]
+    /// 1/m of both, 0 in directions that are held (1/kg).
     pub(crate) mobility: [Vec3; 2],
     /// True if the two face each other so that they can touch.
     pub(crate) is_met: bool,
@@ -19,9 +19,9 @@ pub(crate) struct Pair {
     pub(crate) is_own: bool,
     /// From b to a.
     pub(crate) normal: Vec3,
-    /// Distance of the surfaces. [m]
+    /// Distance of the surfaces (m).
     pub(crate) gap: Real,
-    /// How much wider the gap is than the distance along the normal tells. [m]
+    /// How much wider the gap is than the distance along the normal tells (m).
     pub(crate) beyond: Real,
     /// 1 for two that lie straight over each other, 0 for those that are just beside.
     pub(crate) overlay: Real,
@@ -32,21 +32,21 @@ pub(crate) struct Pair {
 /// Impulses between two particles: in this phase of a step, and what is kept from one phase or step to the next.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Exchange {
-    /// Along the normal and across, in this phase. [N s]
+    /// Along the normal and across, in this phase (N s).
     pub(crate) pushed: Real,
     pub(crate) dragged: Vec3,
     /// The same in the last step, before moving and after the kick: a first guess.
     pub(crate) last: [(Real, Vec3); 2],
-    /// What the first has got and the second not yet, before moving and after the kick. [N s]
+    /// What the first has got and the second not yet, before moving and after the kick (N s).
     pub(crate) owed: [Vec3; 2],
     /// True if the first has met the second in this step, before moving and after the kick.
     pub(crate) is_begun: [bool; 2],
-    /// What has been handed to holders in this phase. [N s]
+    /// What has been handed to holders in this phase (N s).
     pub(crate) handed: Vec3,
 }
 
 impl Pair {
-    /// Impulse on the first particle in the last step, or so far in this one. [N s]
+    /// Impulse on the first particle in the last step, or so far in this one (N s).
     pub(crate) fn last_impulse(&self) -> Vec3 {
         let [(before, dragged_before), (after, dragged_after)] = self.exchange.last;
         self.normal * (before + after) + dragged_before + dragged_after
@@ -55,7 +55,7 @@ impl Pair {
 
 /// Parts of one piece touch if their own normals have at least so much of the common one.
 const FACING: Real = 0.3;
-/// Centres that have passed each other by more than this do not tell which side is which. [touching distances]
+/// Centres that have passed each other by more than this do not tell which side is which (touching distances).
 const PASSED: Real = 0.5;
 
 impl Pair {
@@ -122,20 +122,20 @@ impl Pair {
         (0..2).for_each(|at| self.pay(all, at));
     }
 
-    /// Gives an impulse to the first particle and its opposite to the second. [N s]
+    /// Gives an impulse to the first particle and its opposite to the second (N s).
     #[inline]
     pub(crate) fn give(&self, all: &mut AllGroups<'_, '_>, impulse: Vec3) {
         self.give_one(all, 0, impulse);
         self.give_one(all, 1, -impulse);
     }
 
-    /// Gives an impulse to one of the two. [N s]
+    /// Gives an impulse to one of the two (N s).
     #[inline]
     pub(crate) fn give_one(&self, all: &mut AllGroups<'_, '_>, which: usize, impulse: Vec3) {
         all.give([self.a, self.b][which], self.mobility[which], impulse);
     }
 
-    /// How deep the two are in each other, if they lie over each other rather than side by side. [m]
+    /// How deep the two are in each other, if they lie over each other rather than side by side (m).
     pub(super) fn overlap(&self) -> Real {
         if self.is_met && self.overlay > 0.5 { (-self.gap).max(0.0) } else { 0.0 }
     }

@@ -102,7 +102,7 @@ impl AllGroups<'_, '_> {
     }
 
     /// Position of a particle at the time of the stepped group, before or after its motion in this step: other groups are a step
-    /// ahead or behind. [m]
+    /// ahead or behind (m).
     #[inline]
     pub(crate) fn position(&self, k: u32, has_moved: bool, time_step: Real) -> Vec3 {
         let (particles, i) = self.get(k);
@@ -115,7 +115,7 @@ impl AllGroups<'_, '_> {
         particles.position[i] + self.velocity(k) * ahead
     }
 
-    /// Velocity of a particle, together with what others have given it in this step. [m/s]
+    /// Velocity of a particle, together with what others have given it in this step (m/s).
     #[inline]
     pub(crate) fn velocity(&self, k: u32) -> Vec3 {
         let (particles, i) = self.get(k);
@@ -124,13 +124,13 @@ impl AllGroups<'_, '_> {
         particles.velocity[i] + given
     }
 
-    /// Distance from a particle to the surface of its body. [m]
+    /// Distance from a particle to the surface of its body (m).
     pub(crate) fn radius(&self, k: u32) -> Real {
         let (particles, i) = self.get(k);
         particles.contact_radius[i]
     }
 
-    /// Gives an impulse [N s] to a particle: at once in the stepped group, for its method to take up in other groups.
+    /// Gives an impulse (N s) to a particle: at once in the stepped group, for its method to take up in other groups.
     #[inline]
     pub(crate) fn give(&mut self, k: u32, mobility: Vec3, impulse: Vec3) {
         let m = self.members[k as usize];

@@ -21,15 +21,15 @@ use crate::math::{Real, Vec3};
 /// How far particles are apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Spacing {
-    /// The same everywhere [m].
+    /// The same everywhere (m).
     Uniform(Real),
     /// Changes linearly along a direction, over the extent of the body in it.
     Along {
         /// World direction; any length but zero.
         axis: Vec3,
-        /// Spacing at the end of the body that is lowest along the axis [m].
+        /// Spacing at the end of the body that is lowest along the axis (m).
         from: Real,
-        /// Spacing at the other end [m].
+        /// Spacing at the other end (m).
         to: Real,
     },
     /// The same everywhere, so that there are this many particles: exactly for relaxed sampling, else as near as a lattice
@@ -76,13 +76,13 @@ impl Fill {
 /// The particles of a body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filled {
-    /// World positions [m].
+    /// World positions (m).
     pub positions: Vec<Vec3>,
-    /// Volume of each particle [m³]; together they are the body's volume.
+    /// Volume of each particle (m³); together they are the body's volume.
     pub volumes: Vec<Real>,
-    /// Spacing that was aimed at around each particle [m].
+    /// Spacing that was aimed at around each particle (m).
     pub spacing: Vec<Real>,
-    /// Volume of the body [m³].
+    /// Volume of the body (m³).
     pub volume: Real,
 }
 
@@ -110,9 +110,9 @@ pub enum FillError {
     NoParticles {
         /// Edge lengths of the shape's bounds, in its own directions.
         size: Size,
-        /// Its volume [m³].
+        /// Its volume (m³).
         volume: Real,
-        /// The spacing [m].
+        /// The spacing (m).
         spacing: Real,
     },
     /// Too few particles to deform.
@@ -125,7 +125,7 @@ pub enum FillError {
         n_particles: usize,
         /// Edge lengths of the shape's bounds, in its own directions.
         size: Size,
-        /// The spacing [m].
+        /// The spacing (m).
         spacing: Real,
     },
     /// More particles than allowed.

@@ -17,7 +17,7 @@ use super::{Parameter, VolumeGuard};
 use crate::math::{Mat3, Real, Svd, Vec3, double_dot, svd, trace};
 use crate::particles::StateVisitor;
 
-/// Lamé's constants. [Pa]
+/// Lamé's constants (Pa).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lame {
     /// λ, first constant.
@@ -27,24 +27,24 @@ pub struct Lame {
 }
 
 impl Lame {
-    /// From Young's modulus [Pa] and Poisson's ratio.
+    /// From Young's modulus (Pa) and Poisson's ratio.
     pub fn from_moduli(youngs_modulus: Real, poisson_ratio: Real) -> Self {
         let (e, nu) = (youngs_modulus, poisson_ratio);
         Self { lambda: e * nu / ((1.0 + nu) * (1.0 - 2.0 * nu)), mu: e / (2.0 * (1.0 + nu)) }
     }
 
-    /// λ + 2µ/3, the modulus of compression from all sides. [Pa]
+    /// λ + 2µ/3, the modulus of compression from all sides (Pa).
     pub fn bulk_modulus(self) -> Real {
         self.lambda + 2.0 / 3.0 * self.mu
     }
 
-    /// λ + 2µ, the modulus of uniaxial strain and of pressure waves. [Pa]
+    /// λ + 2µ, the modulus of uniaxial strain and of pressure waves (Pa).
     pub fn p_wave_modulus(self) -> Real {
         self.lambda + 2.0 * self.mu
     }
 }
 
-/// λ and µ per particle or for all. [Pa]
+/// λ and µ per particle or for all (Pa).
 #[derive(Clone, Debug)]
 pub struct LameParameter {
     lambda: Parameter,
@@ -127,7 +127,7 @@ impl Law {
         VolumeGuard { stiffness: GUARD_STIFFNESS * lame.p_wave_modulus(), onset: GUARD_ONSET }
     }
 
-    /// Ψ of the principal stretches. [J/m³]
+    /// Ψ of the principal stretches (J/m³).
     pub fn principal_energy(self, lame: Lame, stretch: Vec3) -> Real {
         match self {
             Self::Corotated => Corotated(lame).principal_energy(stretch),
@@ -140,7 +140,7 @@ impl Law {
         }
     }
 
-    /// ∂Ψ/∂s. [Pa]
+    /// ∂Ψ/∂s (Pa).
     #[inline]
     pub fn principal_stress(self, lame: Lame, stretch: Vec3) -> Vec3 {
         match self {
@@ -154,7 +154,7 @@ impl Law {
         }
     }
 
-    /// Ψ(F) [J/m³]
+    /// Ψ(F) (J/m³)
     pub fn energy_density(self, lame: Lame, f: Mat3) -> Real {
         match self {
             Self::Corotated => Corotated(lame).energy_density(f),
@@ -162,7 +162,7 @@ impl Law {
         }
     }
 
-    /// P(F) [Pa], by the shortest way of each law.
+    /// P(F) (Pa), by the shortest way of each law.
     #[inline]
     pub fn first_piola(self, lame: Lame, f: Mat3) -> Mat3 {
         match self {

@@ -27,24 +27,24 @@ impl NeoHookean {
         (value + slope * below + 0.5 * curvature * below * below, slope + curvature * below)
     }
 
-    /// Of the principal stretches. [J/m³]
+    /// Of the principal stretches (J/m³).
     pub fn principal_energy(&self, stretch: Vec3) -> Real {
         0.5 * self.0.mu * (stretch.length_squared() - 3.0) + self.volumetric(stretch.element_product()).0
     }
 
-    /// µ s + g'(J) J/s [Pa]
+    /// µ s + g'(J) J/s (Pa)
     #[inline]
     pub fn principal_stress(&self, stretch: Vec3) -> Vec3 {
         let slope = self.volumetric(stretch.element_product()).1;
         stretch * self.0.mu + principal_cofactor(stretch) * slope
     }
 
-    /// Ψ(F) [J/m³]
+    /// Ψ(F) (J/m³)
     pub fn energy_density(&self, f: Mat3) -> Real {
         0.5 * self.0.mu * (double_dot(f, f) - 3.0) + self.volumetric(f.determinant()).0
     }
 
-    /// µ F + g'(J) cof F [Pa]
+    /// µ F + g'(J) cof F (Pa)
     #[inline]
     pub fn first_piola(&self, f: Mat3) -> Mat3 {
         f * self.0.mu + cofactor(f) * self.volumetric(f.determinant()).1

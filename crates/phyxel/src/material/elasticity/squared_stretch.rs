@@ -1,4 +1,4 @@
-//! The hyperelastic law of [Gerszewski2009] Fig. 5: stretches are squared before the stress is computed.
+//! The hyperelastic law of Gerszewski 2009 Fig. 5: stretches are squared before the stress is computed.
 
 use super::Lame;
 use crate::math::{Real, Vec3};
@@ -12,14 +12,14 @@ use crate::math::{Real, Vec3};
 pub struct SquaredStretch(pub Lame);
 
 impl SquaredStretch {
-    /// µ Σ (|s|³/3 − s + 2/3) + λ/8 (Σ (s² − 1))² [J/m³]
+    /// µ Σ (|s|³/3 − s + 2/3) + λ/8 (Σ (s² − 1))² (J/m³)
     pub fn principal_energy(&self, stretch: Vec3) -> Real {
         let cubic = stretch.abs().powf(3.0) / 3.0 - stretch + Vec3::splat(2.0 / 3.0);
         let sum = stretch.length_squared() - 3.0;
         self.0.mu * cubic.element_sum() + self.0.lambda / 8.0 * sum * sum
     }
 
-    /// [Pa]
+    /// (Pa)
     #[inline(always)]
     pub fn principal_stress(&self, stretch: Vec3) -> Vec3 {
         let sum = stretch.length_squared() - 3.0;

@@ -45,7 +45,7 @@ fn turned(rotation: Mat3, fraction: Real) -> Mat3 {
 }
 
 impl Response<'_> {
-    /// P and the flow of a particle with deformation gradient F. [Jones2014] Eqs. 4, 6, 7.
+    /// P and the flow of a particle with deformation gradient F. Jones 2014 Eqs. 4, 6, 7.
     /// Where matter flows, P is the derivative of Ψ(F F_p⁻¹), P(s_e) F_p⁻ᵀ, with the bonds before the flow.
     #[inline]
     fn of(&self, i: usize, f: Mat3, volume: Real, unseen: Real) -> (Mat3, Flow) {
@@ -108,8 +108,8 @@ impl Embedded {
         self.gather(positions);
     }
 
-    /// F_i = (Σ_j w_ij x_ij u_ijᵀ) A_i⁻¹ [Jones2014] Eq. 2, then stress and flow.
-    ///   x_ij world bond [m]   u_ij rest bond [m]   w_ij weight [1]   A_i moment matrix [m²]
+    /// F_i = (Σ_j w_ij x_ij u_ijᵀ) A_i⁻¹ Jones 2014 Eq. 2, then stress and flow.
+    ///   x_ij world bond (m)   u_ij rest bond (m)   w_ij weight (1)   A_i moment matrix (m²)
     /// A degenerate neighbourhood sees no deformation and gives no force.
     fn fit(&mut self, positions: &[Vec3], body: &[u32], time_step: Option<Real>) {
         let Self {
@@ -141,7 +141,7 @@ impl Embedded {
         });
     }
 
-    /// f_i from the answers of those that list i. [Jones2014] Eq. 5.
+    /// f_i from the answers of those that list i. Jones 2014 Eq. 5.
     fn gather(&mut self, positions: &[Vec3]) {
         let geometry = WorldBonds { bonds: &self.bonds, positions };
         gather_answers(&&self.bonds, &geometry, &self.answers, &mut self.force);
@@ -173,7 +173,7 @@ impl Embedded {
         self.force = force;
     }
 
-    /// Half the room of a particle, 0 where it never flowed. Where matter is squeezed elastically it is not crowded. [m]
+    /// Half the room of a particle, 0 where it never flowed. Where matter is squeezed elastically it is not crowded (m).
     fn reach_of(&self, i: usize, least_stretch: Real) -> Real {
         if self.plastic_strain[i] > 0.0 { 0.5 * self.room[i] * least_stretch.clamp(0.0, 1.0) } else { 0.0 }
     }
@@ -190,7 +190,7 @@ impl Embedded {
         Some(repulsion::Pair { room, stiffness: of(i) + of(j) })
     }
 
-    /// Energy of particle i's bonds to others that it crowds. [J]
+    /// Energy of particle i's bonds to others that it crowds (J).
     fn crowding_energy(&self, positions: &[Vec3], i: usize) -> Real {
         if self.reach.get(i).is_none_or(|reach| *reach == 0.0) {
             return 0.0;
@@ -225,7 +225,7 @@ impl Embedded {
         fit_row(&&self.bonds, &geometry, i).product * own.inverse_moment
     }
 
-    /// F_i, and the energy c/2 Σ_j w_ij |x_ij − F_i u_ij|² of the residual penalty [J]. F is the minimiser of that sum,
+    /// F_i, and the energy c/2 Σ_j w_ij |x_ij − F_i u_ij|² of the residual penalty (J). F is the minimiser of that sum,
     /// which therefore is Σ_j w_ij |x_ij|² − F : Σ_j w_ij x_ij u_ijᵀ.
     fn fit_with_residual(&self, positions: &[Vec3], i: usize) -> (Mat3, Real) {
         let own = &self.basis[i];
@@ -245,12 +245,12 @@ impl Embedded {
         (f, 0.5 * own.residual * residual)
     }
 
-    /// Ψ of a deformation gradient in the matter of particle i. [J/m³]
+    /// Ψ of a deformation gradient in the matter of particle i (J/m³).
     fn energy_density(&self, body: &[u32], i: usize, f: Mat3) -> Real {
         self.bodies[body[i] as usize].law.energy_density(self.matter.lame.at(i), f)
     }
 
-    /// Σ_i V_i Ψ(F_i) and the energy of the residual penalty, for present bonds and the given positions. [J]
+    /// Σ_i V_i Ψ(F_i) and the energy of the residual penalty, for present bonds and the given positions (J).
     pub(super) fn elastic_energy(&self, positions: &[Vec3], body: &[u32]) -> ElasticEnergy {
         sum_over(positions.len(), |i| {
             let (f, residual) = self.fit_with_residual(positions, i);
@@ -260,7 +260,7 @@ impl Embedded {
         })
     }
 
-    /// As [`Embedded::refit`], and the elastic energy that goes with it. [J]
+    /// As [`Embedded::refit`], and the elastic energy that goes with it (J).
     pub(super) fn refit_with_energy(&mut self, positions: &[Vec3], body: &[u32]) -> Real {
         let mut gradients = std::mem::take(&mut self.gradients);
         gradients.resize(positions.len(), Mat3::IDENTITY);
@@ -378,7 +378,7 @@ impl Embedded {
         })
     }
 
-    /// √(det A/(Σ w)³) [Jones2014] Eq. 3, without a constant. [m³]
+    /// √(det A/(Σ w)³) Jones 2014 Eq. 3, without a constant (m³).
     pub(super) fn moment_volume(&self, i: usize) -> Real {
         let (moment, sum) = self.moment(i);
         if sum > 0.0 { (moment.determinant().max(0.0) / (sum * sum * sum)).sqrt() } else { 0.0 }

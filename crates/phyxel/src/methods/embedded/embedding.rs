@@ -38,7 +38,7 @@ impl Embedded {
         })
     }
 
-    /// argmin Σ_ij |w_ij (u_ij − e_ij)|² [Jones2014] Eq. 9, by its normal equations L e = b:
+    /// argmin Σ_ij |w_ij (u_ij − e_ij)|² Jones 2014 Eq. 9, by its normal equations L e = b:
     ///   L_ii = Σ_j ω_ij + Σ_k ω_ki,   L_ij = −ω_ij − ω_ji,   b_i = Σ_k ω_ki u_ki − Σ_j ω_ij u_ij,   ω = w²
     /// Departs from the paper: Eq. 12 is right for mutual lists with equal weights only; and no particle is pinned. L has
     /// one null vector per connected piece, b lies in its range, and from the old positions conjugate gradients keep
@@ -66,7 +66,7 @@ impl Embedded {
         solver.solve(|x, out| laplacian.apply(x, out), inverse, right_side, embedded_position)
     }
 
-    /// The pose of least elastic energy, as the material space of [Wicke2010]: conjugate gradients (Polak–Ribière) on the
+    /// The pose of least elastic energy, as the material space of Wicke 2010: conjugate gradients (Polak–Ribière) on the
     /// method's own energy with e in place of x, from the old positions. The step along a direction comes from one more
     /// force evaluation: exact where the energy is quadratic.
     fn embed_by_energy(&mut self, body: &[u32]) -> Solved {

@@ -1,5 +1,5 @@
 //! Deformation embedding: large elastic and plastic deformation together, in three spaces.
-//! [Jones2014] Deformation Embedding for Point-Based Elastoplastic Simulation.
+//! Jones 2014 Deformation Embedding for Point-Based Elastoplastic Simulation.
 //!
 //! Every particle keeps the rest bonds u_ij to its neighbours; a fit of world bonds to them gives F_i, stress and forces.
 //! Plastic flow deforms a particle's own rest bonds. Those of different particles then agree on no one shape; the embedded
@@ -56,17 +56,17 @@ pub struct Embedded {
     // state
     embedded_position: Vec<Vec3>,
     support_radius: Vec<Real>,
-    /// How near to others a particle may come. [m]
+    /// How near to others a particle may come (m).
     room: Vec<Real>,
-    /// α [Pa]
+    /// α (Pa)
     hardening: Vec<Real>,
-    /// Accumulated equivalent plastic strain. [1]
+    /// Accumulated equivalent plastic strain (1).
     plastic_strain: Vec<Real>,
-    /// Energy that flow has taken. [J]
+    /// Energy that flow has taken (J).
     plastic_work: Vec<Real>,
-    /// Product of all plastic deformation. [1]
+    /// Product of all plastic deformation (1).
     plastic_gradient: Vec<Mat3>,
-    /// Elastic forces: what the next kick begins with. [N]
+    /// Elastic forces: what the next kick begins with (N).
     force: Vec<Vec3>,
     bonds: SlotBonds,
     pace: Pace,
@@ -78,7 +78,7 @@ pub struct Embedded {
     flows: Vec<Flow>,
     /// ln det F, where something flows.
     log_volume: Vec<Real>,
-    /// Half the room of what has flowed, at the last forces. [m]
+    /// Half the room of what has flowed, at the last forces (m).
     reach: Vec<Real>,
     answers: Vec<Answer>,
     viscous: Viscosity,
@@ -104,7 +104,7 @@ struct BodyFacts {
     measure: YieldMeasure,
     /// The piece of matter that it belongs to.
     piece: u32,
-    /// Median support radius at the start. [m]
+    /// Median support radius at the start (m).
     support: Real,
     /// True volume over the sum of Eq. 3 at the start.
     volume_scale: Real,
@@ -115,19 +115,19 @@ struct BodyFacts {
 /// What was found at the start.
 #[derive(Clone, Copy, Debug, Default)]
 struct RestFacts {
-    /// 2/ω_max [s]
+    /// 2/ω_max (s)
     time_step: Real,
     /// Particle that shakes most in the highest mode.
     fastest: usize,
-    /// Low percentile of the time scales at the start. [s]
+    /// Low percentile of the time scales at the start (s).
     time_scale: Real,
     /// Particles that had degenerate neighbourhoods from the start.
     n_degenerate: usize,
-    /// Median of [`Embedded::thickness`]. [1]
+    /// Median of [`Embedded::thickness`] (1).
     thickness: Real,
-    /// ln of the volume ratio that the density tells, mean. [1]
+    /// ln of the volume ratio that the density tells, mean (1).
     told_volume: Real,
-    /// Largest and smallest eigenvalues of Eq. 13 that the paper's rule compares with. [1/m²]
+    /// Largest and smallest eigenvalues of Eq. 13 that the paper's rule compares with (1/m²).
     eigenvalues: (Real, Real),
 }
 
@@ -136,7 +136,7 @@ struct RestFacts {
 struct Pace {
     /// Steps since the last update.
     n_steps: u64,
-    /// Σ of the largest plastic strain of each step since the last update. [1]
+    /// Σ of the largest plastic strain of each step since the last update (1).
     flowed: Real,
     /// Time scales at the last update over those at the start.
     time_scale_ratio: Real,
@@ -151,22 +151,22 @@ struct Tallies {
     n_updates: u64,
     n_embedding_iterations: u64,
     n_new_bonds: u64,
-    /// Elastic energy after minus before, summed over updates: what they put in. [J]
+    /// Elastic energy after minus before, summed over updates: what they put in (J).
     update_energy: Real,
 }
 
 /// What follows from a particle's rest bonds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Basis {
-    /// A_i⁻¹ [1/m²]
+    /// A_i⁻¹ (1/m²)
     inverse_moment: Mat3,
-    /// Σ_j w_ij u_ij [m]
+    /// Σ_j w_ij u_ij (m)
     row_sum: Vec3,
-    /// c_i, stiffness of the residual penalty [N/m]
+    /// c_i, stiffness of the residual penalty (N/m)
     residual: Real,
-    /// V_i, or 0 where the neighbourhood is degenerate: no elastic force of its own. [m³]
+    /// V_i, or 0 where the neighbourhood is degenerate: no elastic force of its own (m³).
     volume: Real,
-    /// Σ_j w_ij [1]
+    /// Σ_j w_ij (1)
     weight_sum: Real,
 }
 
@@ -186,11 +186,11 @@ struct Flow {
     fraction: Real,
     /// Fraction of the residuals that is forgotten.
     forgotten: Real,
-    /// What is added to α. [Pa]
+    /// What is added to α (Pa).
     hardening: Real,
-    /// What is added to the plastic strain. [1]
+    /// What is added to the plastic strain (1).
     strain: Real,
-    /// Energy taken. [J]
+    /// Energy taken (J).
     work: Real,
     /// Smallest principal stretch that is left.
     least_stretch: Real,
@@ -227,7 +227,7 @@ impl BondGeometry for WorldBonds<'_> {
 }
 
 impl Method for Embedded {
-    /// [Jones2014] Algorithm 1.
+    /// Jones 2014 Algorithm 1.
     fn step(
         &mut self,
         particles: &mut Particles,

@@ -124,7 +124,7 @@ impl Surroundings<'_> {
 }
 
 impl Embedded {
-    /// Elastic energy with the neighbours that are about to change. [J]
+    /// Elastic energy with the neighbours that are about to change (J).
     pub(super) fn energy_before_update(&mut self, particles: &Particles, ctx: &mut StepContext<'_>) -> Real {
         ctx.timings.stage("neighborhoods", || self.refit_with_energy(&particles.position, &particles.body))
     }
@@ -158,7 +158,7 @@ impl Embedded {
         (0..self.basis.len()).filter(|&i| !self.is_sound(i)).map(|i| (i, mean(i))).collect()
     }
 
-    /// The nearest in embedded space become neighbours. [Jones2014] Sec. 3.4.
+    /// The nearest in embedded space become neighbours. Jones 2014 Sec. 3.4.
     ///
     /// Departs from the paper (`list_update = "plain"`): a new bond is u_ij = F_i⁻¹ x_ij, not e_ij, and all bonds of a row
     /// that changed are corrected by C = F_old⁻¹ F_new, so that F_i, hence the stress, stays what it was. Otherwise every

@@ -13,7 +13,7 @@ use crate::particles::Particles;
 pub enum VolumeRule {
     /// Each particle's share of the shape.
     Exact,
-    /// [Jones2014] Eq. 3, scaled so that they add up to the body's volume.
+    /// Jones 2014 Eq. 3, scaled so that they add up to the body's volume.
     Moments,
 }
 
@@ -22,7 +22,7 @@ pub enum VolumeRule {
 pub enum MassRule {
     /// Only by splitting and merging.
     Fixed,
-    /// They follow [Jones2014] Eq. 3 in every step: momentum is not kept.
+    /// They follow Jones 2014 Eq. 3 in every step: momentum is not kept.
     Running,
 }
 
@@ -33,7 +33,7 @@ pub enum Integrator {
     Leapfrog,
     /// A whole kick, implicit viscosity, drift.
     SymplecticEuler,
-    /// [Jones2014] Sec. 3.2 with elastic forces in both halves: viscosity implicit in the first, explicit in the second.
+    /// Jones 2014 Sec. 3.2 with elastic forces in both halves: viscosity implicit in the first, explicit in the second.
     Newmark,
 }
 
@@ -42,18 +42,18 @@ pub enum Integrator {
 pub enum ViscosityModel {
     /// The rate of strain: true shear viscosity, rigid motion is free.
     StrainRate,
-    /// Differences of velocity, [Jones2014] Eq. 8 made symmetric: brakes rotation, too.
+    /// Differences of velocity, Jones 2014 Eq. 8 made symmetric: brakes rotation, too.
     Sph,
 }
 
 /// How the embedded positions are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Embedding {
-    /// Least squares, [Jones2014] Eq. 9.
+    /// Least squares, Jones 2014 Eq. 9.
     Linear,
-    /// The pose of least elastic energy, as in [Wicke2010].
+    /// The pose of least elastic energy, as in Wicke 2010.
     Nonlinear,
-    /// Never: neighbourhoods stay what they are at the start ([Jones2014] Fig. 5 b).
+    /// Never: neighbourhoods stay what they are at the start (Jones 2014 Fig. 5 b).
     Off,
 }
 
@@ -62,7 +62,7 @@ pub enum Embedding {
 pub enum ListUpdate {
     /// The deformation gradient stays what it was.
     Continuous,
-    /// New bonds are embedded ones and nothing else changes, as in [Jones2014] Sec. 3.4.
+    /// New bonds are embedded ones and nothing else changes, as in Jones 2014 Sec. 3.4.
     Plain,
 }
 
@@ -78,7 +78,7 @@ pub enum Resampling {
         /// Merges what is nearer than this.
         merge: Real,
     },
-    /// By the eigenvalues of [Jones2014] Eq. 13 against those of the start.
+    /// By the eigenvalues of Jones 2014 Eq. 13 against those of the start.
     Eigenvalues {
         /// Splits where the largest falls under this share of the smallest largest one.
         split: Real,
@@ -195,7 +195,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// [Jones2014] to the letter, but for the mistakes in print: every step embedded, plain updates, running masses, the
+    /// Jones 2014 to the letter, but for the mistakes in print: every step embedded, plain updates, running masses, the
     /// printed test for splitting, no stabilisation and no guards.
     pub fn paper() -> Self {
         Self {

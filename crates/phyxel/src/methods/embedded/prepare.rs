@@ -27,7 +27,7 @@ fn lattice_doubt(body: &GroupBody) -> Option<String> {
 }
 
 impl Embedded {
-    /// [Jones2014] Sec. 3.6: 32 nearest, support of twice their mean distance, u_ij = x_ij, e_i = x_i.
+    /// Jones 2014 Sec. 3.6: 32 nearest, support of twice their mean distance, u_ij = x_ij, e_i = x_i.
     pub(super) fn build(
         params: Params,
         particles: &mut Particles,
@@ -120,7 +120,7 @@ impl Embedded {
         Ok(method)
     }
 
-    /// Volumes by [Jones2014] Eq. 3, scaled to the bodies' true ones, if asked for; the scales of the ledger's estimates.
+    /// Volumes by Jones 2014 Eq. 3, scaled to the bodies' true ones, if asked for; the scales of the ledger's estimates.
     fn calibrate(&mut self, particles: &mut Particles, matter: &Matter) {
         let n = particles.len();
         let moments: Vec<Real> = (0..n).map(|i| self.moment_volume(i)).collect();

@@ -1,4 +1,4 @@
-//! Splitting where neighbourhoods have gaps and merging where particles crowd. [Jones2014] Sec. 3.5.
+//! Splitting where neighbourhoods have gaps and merging where particles crowd. Jones 2014 Sec. 3.5.
 //!
 //! The printed test (`Resampling::Eigenvalues`) almost never fires in flow that keeps volume: flattening lowers the smallest
 //! eigenvalue of Eq. 13 and raises the largest. `Resampling::Gaps` looks at gaps and distances in rest space instead. In both,
@@ -33,7 +33,7 @@ const CLEARANCE: Real = 0.8;
 pub(super) struct Plan {
     /// Urgency (smaller is sooner) and particle.
     pub(super) merges: Vec<(Real, usize)>,
-    /// Urgency, particle and where its first child goes in rest space. [m]
+    /// Urgency, particle and where its first child goes in rest space (m).
     pub(super) splits: Vec<(Real, usize, Vec3)>,
 }
 
@@ -171,7 +171,7 @@ impl Editor<'_> {
 }
 
 impl Embedded {
-    /// Σ_j u_ij u_ijᵀ/|u_ij|⁴ [Jones2014] Eq. 13. [1/m²]
+    /// Σ_j u_ij u_ijᵀ/|u_ij|⁴ Jones 2014 Eq. 13 (1/m²).
     fn sampling(&self, i: usize) -> Mat3 {
         self.bonds.vectors(i).iter().fold(Mat3::ZERO, |sum, &u| {
             let squared = u.length_squared().max(Real::MIN_POSITIVE);
@@ -179,7 +179,7 @@ impl Embedded {
         })
     }
 
-    /// Rest distance to the nearest neighbour. [m]
+    /// Rest distance to the nearest neighbour (m).
     fn nearest(&self, i: usize) -> Real {
         self.bonds.vectors(i).iter().map(|u| u.length_squared()).fold(Real::INFINITY, Real::min).sqrt()
     }
@@ -226,7 +226,7 @@ impl Embedded {
         }
     }
 
-    /// How far matter reaches in its thinnest direction around a particle: root mean square of the rest bonds. [support radii]
+    /// How far matter reaches in its thinnest direction around a particle: root mean square of the rest bonds (support radii).
     fn thickness(&self, i: usize) -> Real {
         let Basis { inverse_moment, weight_sum, .. } = self.basis[i];
         if self.basis[i].is_degenerate() {
@@ -337,7 +337,7 @@ impl Embedded {
         self.bonds = bonds;
     }
 
-    /// The safeguards of [Jones2014] Sec. 3.5.
+    /// The safeguards of Jones 2014 Sec. 3.5.
     fn may_split(
         &self,
         bonds: &SlotBonds,

@@ -7,12 +7,12 @@ use crate::particles::Particles;
 use rayon::prelude::*;
 
 impl Embedded {
-    /// Speed of sound times the limit. [m/s]
+    /// Speed of sound times the limit (m/s).
     fn speed_limit(&self, i: usize) -> Real {
         self.params.speed_limit * self.sound_speed(i)
     }
 
-    /// √((λ + 2µ)/ρ) [m/s]
+    /// √((λ + 2µ)/ρ) (m/s)
     pub(super) fn sound_speed(&self, i: usize) -> Real {
         (self.matter.lame.at(i).p_wave_modulus() / self.matter.density.at(i)).sqrt()
     }

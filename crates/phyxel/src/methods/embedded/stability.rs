@@ -31,7 +31,7 @@ impl Embedded {
     }
 
     /// A low percentile of l_i/c_i, l_i = √(λ_min(A_i)/Σ_j w_ij): how long sound takes through the thinnest direction of
-    /// a neighbourhood. [s]
+    /// a neighbourhood (s).
     pub(super) fn low_time_scale(&self, particles: &Particles) -> Real {
         let scale = |i: usize| {
             let Basis { inverse_moment, weight_sum, .. } = self.basis[i];

@@ -10,21 +10,21 @@ use crate::neighbors::Grid;
 use crate::particles::Particles;
 use rayon::prelude::*;
 
-/// Support of the ledger's SPH estimate. [spacings]
+/// Support of the ledger's SPH estimate (spacings).
 const SPH_SUPPORT: Real = 2.0;
-/// Support of the densities that F is compared with. [spacings]
+/// Support of the densities that F is compared with (spacings).
 const DENSITY_SUPPORT: Real = 2.5;
 /// ln det F may be over that of the density by this much: matter that has flowed is packed otherwise than at the start. With 0.05 a
-/// pulled bar of 6 spacings across shows 0.86 of its yield stress. [1]
+/// pulled bar of 6 spacings across shows 0.86 of its yield stress (1).
 const TOLERANCE: Real = 0.08;
 /// Nothing is corrected where det F is under this: what grows against a pressure puts energy in.
 const LEAST_CORRECTED: Real = 0.98;
 
 /// Masses around one particle, smoothed by poly6.
 struct Smoothed {
-    /// [kg/m³]
+    /// (kg/m³)
     density: Real,
-    /// Distance of the smoothed masses' centre. [support radii]
+    /// Distance of the smoothed masses' centre (support radii).
     offset: Real,
 }
 
@@ -65,7 +65,7 @@ fn smoothed<T: Send>(
 }
 
 impl Embedded {
-    /// m_i/ρ_i with the smoothed densities of SPH in world space, without a constant. [m³]
+    /// m_i/ρ_i with the smoothed densities of SPH in world space, without a constant (m³).
     pub(super) fn sph_volumes(&self, particles: &Particles) -> Vec<Real> {
         smoothed(particles, SPH_SUPPORT, |i, around| particles.mass[i] / around().density)
     }

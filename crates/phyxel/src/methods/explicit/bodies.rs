@@ -7,9 +7,9 @@ use crate::particles::Particles;
 
 /// Sweeps over the pairs, forwards and backwards in turn.
 const SWEEPS: usize = 4;
-/// Overlaps are left at this. [touching distances]
+/// Overlaps are left at this (touching distances).
 const LEFT: Real = 0.01;
-/// How long it takes to part what overlaps more. [s]
+/// How long it takes to part what overlaps more (s).
 const PARTING_TIME: Real = 0.01;
 /// Share of it that a step takes away at the most.
 const MOST_PARTED: Real = 0.2;

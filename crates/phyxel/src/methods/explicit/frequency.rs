@@ -10,7 +10,7 @@ pub(in crate::methods) const MISSED: Real = 0.05;
 /// Probing displacement over the smallest support: strains small enough to be linear, large enough for round-off.
 const PROBE: Real = 1e-6;
 
-/// Highest frequency [rad/s] of small vibrations about positions without force, and the particle that shakes most in it: power
+/// Highest frequency (rad/s) of small vibrations about positions without force, and the particle that shakes most in it: power
 /// iteration on M⁻¹ ∂f/∂x by differences of the method's own forces.
 pub(in crate::methods) fn highest_frequency(
     rest: &[Vec3],

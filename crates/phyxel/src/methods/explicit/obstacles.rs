@@ -78,7 +78,7 @@ pub(super) fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, ph
 /// How a particle meets an obstacle.
 enum Meeting {
     Slides(Contact),
-    /// Held, with this velocity. [m/s]
+    /// Held, with this velocity (m/s).
     Stuck(Vec3),
 }
 

@@ -6,7 +6,7 @@
 //! deformation it would be x_ij − ½(F_i + F_j) u_ij, and it advances by r ← y_ij − ½(dF_i + dF_j)(x_ij − r_ij). It vanishes for
 //! all motion that is quadratic in space. Its energy ½ Σ_ij k_ij |r_ij|² over pairs, k_ij = w_ij (c_i + c_j), adds k_ij r_ij to f_i and
 //! S_i = −½ Σ_j k_ij r_ij (x_ij − r_ij)ᵀ to V_i τ_i. Both ends compute the same numbers with the opposite sign: momentum is kept.
-//!   x_ij, y_ij bonds before and after the step [m]   τ Kirchhoff stress [Pa]   w_ij weight [1]   c_i stiffness [N/m]
+//!   x_ij, y_ij bonds before and after the step (m)   τ Kirchhoff stress (Pa)   w_ij weight (1)   c_i stiffness (N/m)
 
 use super::{ForceForm, History, Increment, Incremental};
 use crate::material::{Answered, Unseen};
@@ -18,7 +18,7 @@ use crate::methods::ElasticEnergy;
 use crate::particles::Particles;
 use rayon::prelude::*;
 
-/// Fewer neighbours than this tell nothing of a deformation. [Gerszewski2009] Sec. 3.2.
+/// Fewer neighbours than this tell nothing of a deformation. Gerszewski 2009 Sec. 3.2.
 const MIN_NEIGHBORS: usize = 6;
 /// A neighbourhood flatter than this (smallest over largest eigenvalue of C) is degenerate.
 const FLATNESS: Real = 1e-3;
@@ -50,9 +50,9 @@ pub(super) fn inverse_moment(moment: Mat3, n_active: usize) -> Mat3 {
 /// What a row of bonds adds up to.
 pub(super) struct RowSums {
     moment: Mat3,
-    /// S_i [J]
+    /// S_i (J)
     spare: Mat3,
-    /// The particle's half of the energy of its bonds' residuals. [J]
+    /// The particle's half of the energy of its bonds' residuals (J).
     unseen: Real,
     n_active: usize,
 }
@@ -266,7 +266,7 @@ impl Incremental {
         self.residual = residual;
     }
 
-    /// Σ_i V_i Ψ(F_i) and the energy of the residuals. [J]
+    /// Σ_i V_i Ψ(F_i) and the energy of the residuals (J).
     pub(super) fn elastic_energy(&self, particles: &Particles) -> ElasticEnergy {
         let x = &particles.position;
         sum_over(x.len(), |i| {

@@ -1,4 +1,4 @@
-//! Forces as printed: by the plain gradient of the cosine kernel. [Gerszewski2009] Eqs. 10–13.
+//! Forces as printed: by the plain gradient of the cosine kernel. Gerszewski 2009 Eqs. 10–13.
 
 use super::lists::bond_support;
 use super::{Incremental, StressForm};

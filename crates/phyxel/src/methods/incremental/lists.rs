@@ -85,7 +85,7 @@ impl Incremental {
         self.tallies.n_renewals += 1;
     }
 
-    /// Squared length of a bond as if it were unstretched, by the mean of its ends' metrics. [m²]
+    /// Squared length of a bond as if it were unstretched, by the mean of its ends' metrics (m²).
     #[inline(always)]
     fn rest_square(&self, i: usize, j: usize, bond: Vec3) -> Real {
         self.metric[i].mean(&self.metric[j]).square(bond)
@@ -228,9 +228,9 @@ impl Incremental {
 
 /// What a particle's list says of it.
 struct Listed {
-    /// Of residuals, c_i. [N/m]
+    /// Of residuals, c_i (N/m).
     stiffness: Real,
-    /// How long sound takes through the thinnest direction of the neighbourhood. [s]
+    /// How long sound takes through the thinnest direction of the neighbourhood (s).
     time_scale: Real,
 }
 
@@ -263,7 +263,7 @@ impl Metric {
         Self { diagonal: (self.diagonal + other.diagonal) * 0.5, mixed: (self.mixed + other.mixed) * 0.5 }
     }
 
-    /// Squared length of a bond. [m²]
+    /// Squared length of a bond (m²).
     #[inline(always)]
     fn square(&self, bond: Vec3) -> Real {
         let turned = Vec3::new(bond.y * bond.z, bond.z * bond.x, bond.x * bond.y);
@@ -274,11 +274,11 @@ impl Metric {
 /// What a bond keeps until lists are renewed, the same from both ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BondFacts {
-    /// Its metric over h_ij². [1/m²]
+    /// Its metric over h_ij² (1/m²).
     metric: [f32; 6],
-    /// c_i + c_j [N/m]
+    /// c_i + c_j (N/m)
     pub(super) stiffness: f32,
-    /// How near its ends may come without being pushed apart. [m]
+    /// How near its ends may come without being pushed apart (m).
     room: f32,
 }
 
@@ -299,13 +299,13 @@ impl BondFacts {
             (xx * x * x + yy * y * y + zz * z * z + 2.0 * (yz * y * z + zx * z * x + xy * x * y)).max(0.0);
         match form {
             ForceForm::Corrected => cosine_weight(t),
-            // poly6 on both sides of the fit, [Gerszewski2009] Sec. 3.2
+            // poly6 on both sides of the fit, Gerszewski 2009 Sec. 3.2
             ForceForm::Kernel => (1.0 - t).max(0.0).powi(6),
         }
     }
 }
 
-/// Support of a bond: the mean of its ends'. [m]
+/// Support of a bond: the mean of its ends' (m).
 #[inline(always)]
 pub(super) fn bond_support(support: &[Real], i: usize, j: usize) -> Real {
     0.5 * (support[i] + support[j])

@@ -1,5 +1,5 @@
 //! The incremental method: large plastic flow without a rest shape.
-//! [Gerszewski2009] A Point-Based Method for Animating Elastoplastic Solids.
+//! Gerszewski 2009 A Point-Based Method for Animating Elastoplastic Solids.
 //!
 //! Every particle keeps one matrix, the elastic part of its deformation gradient. Each step, the motion of its neighbours in
 //! world space is fitted by dF, and F ← dF F; plastic flow takes its part of F. There is no rest shape that could tangle or wear
@@ -57,30 +57,30 @@ pub struct Incremental {
     bodies: Vec<BodyFacts>,
     /// How many particles each piece of matter has.
     piece_sizes: Vec<usize>,
-    /// Support where neighbours are not crowded. [m]
+    /// Support where neighbours are not crowded (m).
     full_support: Vec<Real>,
-    /// How near to others a particle may come. [m]
+    /// How near to others a particle may come (m).
     room: Vec<Real>,
     // state
     /// F, the elastic part.
     gradient: Vec<Mat3>,
-    /// α [Pa]
+    /// α (Pa)
     hardening: Vec<Real>,
-    /// Accumulated equivalent plastic strain. [1]
+    /// Accumulated equivalent plastic strain (1).
     plastic_strain: Vec<Real>,
-    /// Energy that flow has taken. [J]
+    /// Energy that flow has taken (J).
     plastic_work: Vec<Real>,
     /// Fraction of the residuals that is forgotten in the next step.
     flow_fraction: Vec<Real>,
-    /// Elastic forces: what the next kick begins with. [N]
+    /// Elastic forces: what the next kick begins with (N).
     force: Vec<Vec3>,
-    /// Where neighbours were last looked for; with a stored rest shape, that shape. [m]
+    /// Where neighbours were last looked for; with a stored rest shape, that shape (m).
     listed_position: Vec<Vec3>,
     /// F at that time.
     listed_gradient: Vec<Mat3>,
-    /// Σ of the steps' strains since then. [1]
+    /// Σ of the steps' strains since then (1).
     strain_since: Vec<Real>,
-    /// r_ij, by bond. [m]
+    /// r_ij, by bond (m).
     residual: Vec<Vec3>,
     /// Deformation of the stored rest bonds by flow; empty where there are none.
     plastic_gradient: Vec<Mat3>,
@@ -92,16 +92,16 @@ pub struct Incremental {
     stretch: Vec<(Real, Real)>,
     support: Vec<Real>,
     bond_facts: Vec<BondFacts>,
-    /// How firmly a particle pushes others away. [N/m]
+    /// How firmly a particle pushes others away (N/m).
     push: Vec<Real>,
-    /// Low percentile of the time that sound takes through neighbourhoods. [s]
+    /// Low percentile of the time that sound takes through neighbourhoods (s).
     time_scale: Real,
     // of the present shape
     weights: Vec<f32>,
     responses: Vec<Response>,
     carriers: Vec<Mat3>,
     increments: Vec<Increment>,
-    /// Positions that F belongs to. [m]
+    /// Positions that F belongs to (m).
     before: Vec<Vec3>,
     viscous: Viscosity,
     sph: SphViscosity,
@@ -121,11 +121,11 @@ struct BodyFacts {
 /// What was found at the start.
 #[derive(Clone, Copy, Debug, Default)]
 struct RestFacts {
-    /// 2/ω_max [s]
+    /// 2/ω_max (s)
     time_step: Real,
     /// Particle that shakes most in the highest mode.
     fastest: usize,
-    /// [`Incremental::time_scale`] at the start. [s]
+    /// [`Incremental::time_scale`] at the start (s).
     time_scale: Real,
 }
 
@@ -140,19 +140,19 @@ struct Tallies {
 /// How a particle answers its deformation within a step.
 #[derive(Clone, Copy, Debug)]
 struct Response {
-    /// M_i [N/m], or V T [J] where forces have the kernel form.
+    /// M_i (N/m), or V T (J) where forces have the kernel form.
     carrier: Mat3,
-    /// C_i⁻¹ [1/m²], 0 where the neighbourhood is degenerate.
+    /// C_i⁻¹ (1/m²), 0 where the neighbourhood is degenerate.
     inverse_moment: Mat3,
     /// Elastic part after the flow.
     gradient: Mat3,
     /// Fraction of the residuals that is forgotten.
     fraction: Real,
-    /// What is added to α. [Pa]
+    /// What is added to α (Pa).
     hardening: Real,
-    /// What is added to the plastic strain. [1]
+    /// What is added to the plastic strain (1).
     strain: Real,
-    /// Energy taken. [J]
+    /// Energy taken (J).
     work: Real,
 }
 
@@ -179,7 +179,7 @@ impl Default for Increment {
 }
 
 impl Method for Incremental {
-    /// [Gerszewski2009] Sec. 3.
+    /// Gerszewski 2009 Sec. 3.
     fn step(
         &mut self,
         particles: &mut Particles,

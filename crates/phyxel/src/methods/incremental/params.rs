@@ -13,7 +13,7 @@ pub enum ForceForm {
     /// By the gradient of the same fit that deformation comes from: exact for even stress, also at surfaces, and what
     /// forces do is what the elastic energy loses.
     Corrected,
-    /// By the plain gradient of the cosine kernel, [Gerszewski2009] Eq. 10: too soft at surfaces.
+    /// By the plain gradient of the cosine kernel, Gerszewski 2009 Eq. 10: too soft at surfaces.
     Kernel,
 }
 
@@ -31,9 +31,9 @@ pub enum StressForm {
 pub enum History {
     /// The product of the steps' deformation gradients.
     Composed,
-    /// The sum of the steps' Green strains, which forgets rotations ([Gerszewski2009] Fig. 8, right).
+    /// The sum of the steps' Green strains, which forgets rotations (Gerszewski 2009 Fig. 8, right).
     Additive,
-    /// The bonds of the start, deformed by the flow ([Gerszewski2009] Fig. 8, middle).
+    /// The bonds of the start, deformed by the flow (Gerszewski 2009 Fig. 8, middle).
     StoredRest,
 }
 
@@ -75,7 +75,7 @@ pub struct Params {
     pub repulsion: Real,
     /// Stiffness of SPH pressure against crowding, as a share of Young's modulus; 0: none.
     pub pressure: Real,
-    /// How quickly volume changes beyond two thirds or three halves are forgotten. [1/s]
+    /// How quickly volume changes beyond two thirds or three halves are forgotten (1/s).
     pub volume_relaxation: Real,
     /// How positions and velocities advance.
     pub integrator: Integrator,
@@ -108,7 +108,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// [Gerszewski2009] to the letter, but for the sign of Eq. 10.
+    /// Gerszewski 2009 to the letter, but for the sign of Eq. 10.
     pub fn paper() -> Self {
         Self {
             support: 2.0,

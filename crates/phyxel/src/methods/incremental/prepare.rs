@@ -11,7 +11,7 @@ use crate::methods::{Matter, MethodError, keys};
 use crate::neighbors::{Neighbors, Points, nearest};
 use crate::particles::Particles;
 
-/// How near to others each particle may come: at most as near as its nearest neighbour is now. [m]
+/// How near to others each particle may come: at most as near as its nearest neighbour is now (m).
 fn rooms(particles: &Particles, keys: &[u32]) -> Vec<Real> {
     let x = &particles.position;
     let lists = nearest(Points { positions: x, keys }, 1);

@@ -1,4 +1,4 @@
-//! The method that [Gerszewski2009] Fig. 8 compares with: the bonds of the start, deformed by the flow, as in [Mueller2004].
+//! The method that Gerszewski 2009 Fig. 8 compares with: the bonds of the start, deformed by the flow, as in Mueller 2004.
 
 use super::lists::bond_support;
 use super::{Incremental, Response};

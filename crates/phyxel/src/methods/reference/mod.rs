@@ -1,5 +1,5 @@
 //! The reference-shape method: elastic solids that remember one rest shape.
-//! [Mueller2004] Secs. 2–3: Point Based Animation of Elastic, Plastic and Melting Objects.
+//! Mueller 2004 Secs. 2–3: Point Based Animation of Elastic, Plastic and Melting Objects.
 //!
 //! Total Lagrangian: neighbours and weights live in the rest shape and never change. Not here yet: plasticity, absorbing
 //! the deformation, melting (Sec. 4), surfaces (Sec. 5).
@@ -73,20 +73,20 @@ struct RestShape {
     particles: Vec<RestParticle>,
     /// Particles whose neighbours span no space: they get no elastic force.
     degenerate: Vec<u32>,
-    /// Highest frequency of the undeformed bodies, of the materials of the start [rad/s], and the particle that shakes most in it.
+    /// Highest frequency of the undeformed bodies, of the materials of the start (rad/s), and the particle that shakes most in it.
     highest_frequency: Real,
     fastest: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct RestParticle {
-    /// A_i⁻¹ [1/m²]
+    /// A_i⁻¹ (1/m²)
     inverse_moment: Mat3,
-    /// Σ_j w_ij u_ij [m]
+    /// Σ_j w_ij u_ij (m)
     row_sum: Vec3,
-    /// c_i, stiffness of the residual penalty [N/m]
+    /// c_i, stiffness of the residual penalty (N/m)
     residual: Real,
-    /// V_i, or 0 where the neighbourhood is degenerate: no elastic force. [m³]
+    /// V_i, or 0 where the neighbourhood is degenerate: no elastic force (m³).
     volume: Real,
 }
 
@@ -109,7 +109,7 @@ impl BondGeometry for RestBonds<'_> {
 }
 
 impl Method for Reference {
-    /// Leapfrog (kick, drift, kick). [Mueller2004] Sec. 3.6.
+    /// Leapfrog (kick, drift, kick). Mueller 2004 Sec. 3.6.
     fn step(
         &mut self,
         particles: &mut Particles,
@@ -265,8 +265,8 @@ impl Reference {
         self.gather(positions);
     }
 
-    /// F_i = (Σ_j w_ij x_ij u_ijᵀ) A_i⁻¹, then stress. [Mueller2004] Eqs. 15, 24, in true units.
-    ///   x_ij world bond [m]   u_ij rest bond [m]   w_ij weight [1]   A_i moment matrix [m²]
+    /// F_i = (Σ_j w_ij x_ij u_ijᵀ) A_i⁻¹, then stress. Mueller 2004 Eqs. 15, 24, in true units.
+    ///   x_ij world bond (m)   u_ij rest bond (m)   w_ij weight (1)   A_i moment matrix (m²)
     fn fit(&mut self, positions: &[Vec3]) {
         let Self { rest_position, rest, lame, params, answers, force, gradients, .. } = self;
         let geometry = RestBonds { rest_positions: rest_position, positions };
@@ -284,7 +284,7 @@ impl Reference {
         });
     }
 
-    /// f_i from the answers of its neighbours. [Mueller2004] Eqs. 18–25.
+    /// f_i from the answers of its neighbours. Mueller 2004 Eqs. 18–25.
     fn gather(&mut self, positions: &[Vec3]) {
         let geometry = RestBonds { rest_positions: &self.rest_position, positions };
         gather_answers(&self.rest.weighted_bonds(), &geometry, &self.answers, &mut self.force);
@@ -303,7 +303,7 @@ impl Reference {
         })
     }
 
-    /// Σ_i V_i Ψ(F_i) and the energy of the residual penalty. [J]
+    /// Σ_i V_i Ψ(F_i) and the energy of the residual penalty (J).
     fn elastic_energy(&self, positions: &[Vec3], gradients: &[Mat3]) -> ElasticEnergy {
         sum_over(positions.len(), |i| {
             let (p, f) = (&self.rest.particles[i], gradients[i]);

@@ -20,7 +20,7 @@ pub enum Support {
 pub enum VolumeRule {
     /// They add up to the body's true volume.
     Exact,
-    /// From smoothed densities, [Mueller2004] Sec. 3.2: 30 to 140 % too much, worst in small and thin bodies.
+    /// From smoothed densities, Mueller 2004 Sec. 3.2: 30 to 140 % too much, worst in small and thin bodies.
     Sph,
 }
 
@@ -33,7 +33,7 @@ pub struct Params {
     pub volume_rule: VolumeRule,
     /// α, share of E that resists motion that the fit cannot see; 0 is the paper.
     pub stabilization: Real,
-    /// k_v of [Mueller2004] Eq. 7. [Pa]
+    /// k_v of Mueller 2004 Eq. 7 (Pa).
     pub volume_stiffness: Real,
     /// Stiffness of the guard against inversion in units of λ + 2µ; 0 switches it off. Over 1/2, uniaxial compression
     /// stays monotonic; at 1 and more, a body turned inside out may stay folded.
@@ -56,7 +56,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// [Mueller2004] to the letter but for the factor 4 in E: support factor 3, SPH volumes, no stabilisation, no guard.
+    /// Mueller 2004 to the letter but for the factor 4 in E: support factor 3, SPH volumes, no stabilisation, no guard.
     pub fn paper() -> Self {
         Self {
             support: Support::Factor(3.0),

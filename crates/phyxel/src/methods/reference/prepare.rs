@@ -13,7 +13,7 @@ use crate::neighbors::{Neighbors, Points, mean_nearest_distance, within_radius};
 use crate::particles::Particles;
 use rayon::prelude::*;
 
-/// Neighbours that the mean distance is taken over. [Mueller2004] Sec. 3.2
+/// Neighbours that the mean distance is taken over. Mueller 2004 Sec. 3.2
 const N_NEAREST: usize = 10;
 /// Directions flatter than this have no extent: 0.1 % of noise on a plane must not read as strain.
 const MOMENT_TOLERANCE: Real = 1e-6;
@@ -21,7 +21,7 @@ const MOMENT_TOLERANCE: Real = 1e-6;
 const MIN_BONDS: usize = 3;
 
 impl Reference {
-    /// [Mueller2004] Sec. 3.2, with volumes by `params.volume_rule`.
+    /// Mueller 2004 Sec. 3.2, with volumes by `params.volume_rule`.
     pub(super) fn build(
         params: Params,
         particles: &mut Particles,
@@ -149,7 +149,7 @@ fn weights(neighbors: &Neighbors, rest: &[Vec3], support_radius: &[Real]) -> Vec
     all
 }
 
-/// [Mueller2004] Sec. 3.2: m_i = s r̄_i³ ρ with one s so that smoothed densities are right on average; V_i = m_i/ρ_i.
+/// Mueller 2004 Sec. 3.2: m_i = s r̄_i³ ρ with one s so that smoothed densities are right on average; V_i = m_i/ρ_i.
 fn sph_masses_and_volumes(
     particles: &mut Particles,
     spacing: &[Real],

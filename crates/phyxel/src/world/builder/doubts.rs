@@ -4,9 +4,9 @@ use super::{BuildError, World, WorldBuilder};
 use crate::math::Real;
 use std::collections::BTreeMap;
 
-/// A particle whose surface is this deep in another body overlaps it. [spacings]
+/// A particle whose surface is this deep in another body overlaps it (spacings).
 const OVERLAP: Real = 0.25;
-/// From here on it is refused: contact could not tell which side it came from. [spacings]
+/// From here on it is refused: contact could not tell which side it came from (spacings).
 const DEEP_OVERLAP: Real = 0.75;
 
 impl WorldBuilder {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// −dE/dx of a particle by differences. [N]
+/// −dE/dx of a particle by differences (N).
 fn energy_slope(method: &Embedded, particles: &Particles, x: &[Vec3], i: usize) -> Vec3 {
     let d = 1e-6;
     let slope = |axis: Vec3| {
