@@ -128,7 +128,7 @@ impl Failure {
     }
 }
 
-/// Prints a doubt on stderr.
+/// Prints a warning on stderr.
 pub(crate) fn warn(text: &str) {
     let word = if has_color() { "\x1b[33;1mwarning:\x1b[0m" } else { "warning:" };
     eprintln!("{word} {text}");

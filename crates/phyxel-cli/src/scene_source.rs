@@ -47,21 +47,21 @@ impl SceneSource {
     }
 
     /// What a user should know before a run.
-    pub(crate) fn doubts(&self) -> Vec<String> {
-        let mut doubts = self.world.warnings().to_vec();
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let mut warnings = self.world.warnings().to_vec();
         for (body, name, mesh) in &self.surfaces.meshes {
             let own = self.world.particles().flat_map(|p| p.body.iter().zip(&p.radius));
             let spacing =
                 own.filter(|own| *own.0 as usize == *body).map(|own| 2.0 * own.1).fold(0.0, f64::max);
             let ratio = mesh.longest_edge() / spacing;
             if ratio > COARSE {
-                doubts.push(format!(
+                warnings.push(format!(
                     "the mesh of body \"{name}\" has edges {ratio:.0} times as long as the spacing: its faces stay flat between \
                      their corners while the matter bends; subdivide it"
                 ));
             }
         }
-        doubts
+        warnings
     }
 
     /// Keys of the methods, each once.

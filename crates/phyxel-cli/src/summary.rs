@@ -1,6 +1,6 @@
 //! The table at the end of a run: where the time went.
 
-use crate::march::Report;
+use crate::frame_loop::Report;
 use crate::memory;
 use crate::table::Table;
 
@@ -33,7 +33,7 @@ pub(crate) fn summary(report: &Report, n_threads: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::march::Outcome;
+    use crate::frame_loop::Outcome;
     use phyxel_io::results::Tally;
 
     #[test]
@@ -51,7 +51,7 @@ mod tests {
                 tally,
                 frame_seconds: Vec::new(),
                 writing: 0.25,
-                doubts: Vec::new(),
+                warnings: Vec::new(),
                 sampling: Vec::new(),
             },
             2,

@@ -17,7 +17,7 @@ const MOST_STEPS: usize = 50;
 /// Fewer particles than this in a body hardly have an inside.
 const FEW_PARTICLES: usize = 64;
 
-/// Tells what a scene will do: particles, time step, memory, expected time, doubts.
+/// Tells what a scene will do: particles, time step, memory, expected time, warnings.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  phyxel check clay.toml --set bodies.bar.spacing=0.01")]
 pub(crate) struct Args {
@@ -43,9 +43,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let measured = measure(&mut source);
         sampling.see(measured.n_steps + 1, &source.world.ledger());
         text += &outlook(&source, limit, reason, &measured);
-        let doubts = doubts(&source, &measured, &sampling);
-        text += if doubts.is_empty() { "\nno doubts\n" } else { "\ndoubts\n" };
-        doubts.iter().for_each(|doubt| text += &format!("  - {doubt}\n"));
+        let warnings = warnings(&source, &measured, &sampling);
+        text += if warnings.is_empty() { "\nno warnings\n" } else { "\nwarnings\n" };
+        warnings.iter().for_each(|warning| text += &format!("  - {warning}\n"));
         print(&text)
     })
 }
@@ -181,22 +181,22 @@ fn n_components(known: &[ColumnInfo], asked: &[String]) -> usize {
     known.iter().filter(|column| asked.iter().any(|name| name == column.name)).map(|c| c.n_components).sum()
 }
 
-fn doubts(source: &SceneSource, measured: &Measured, sampling: &SamplingWatch) -> Vec<String> {
-    let mut doubts = source.doubts();
+fn warnings(source: &SceneSource, measured: &Measured, sampling: &SamplingWatch) -> Vec<String> {
+    let mut warnings = source.warnings();
     for body in source.bodies.iter().filter(|body| body.n_particles < FEW_PARTICLES) {
-        doubts.push(format!(
+        warnings.push(format!(
             "body \"{}\" has only {} particles: hardly an inside",
             body.name, body.n_particles
         ));
     }
-    doubts.extend(sampling.warnings(|step| match step {
+    warnings.extend(sampling.warnings(|step| match step {
         0 => "the start".to_owned(),
         _ => format!("step {step}"),
     }));
     if let Some(failure) = &measured.failure {
-        doubts.push(format!("the run fails {failure}"));
+        warnings.push(format!("the run fails {failure}"));
     }
-    doubts
+    warnings
 }
 
 /// A time that a person waits.

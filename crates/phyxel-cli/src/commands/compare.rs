@@ -11,7 +11,7 @@ use super::print;
 use super::render::parse_size;
 use super::run::{parse_override, plan, record};
 use crate::failure::{Failure, warn};
-use crate::march::Outcome;
+use crate::frame_loop::Outcome;
 use crate::progress::Verbosity;
 use crate::render::CameraOptions;
 use crate::scene_source::number;
@@ -132,7 +132,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     threads::with_threads(args.threads, || {
         let request = request::check(args)?;
         if !args.quiet {
-            request.doubts.iter().for_each(|doubt| warn(doubt));
+            request.warnings.iter().for_each(|warning| warn(warning));
             request.notes.iter().for_each(|note| eprintln!("{note}"));
         }
         let mut folder = ComparisonFolder::create(&args.output, args.overwrite(), &request.methods)?;

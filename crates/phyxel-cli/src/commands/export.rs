@@ -6,7 +6,9 @@ use crate::progress::{Progress, Verbosity};
 use crate::table::Table;
 use crate::{interrupt, memory};
 use clap::ValueEnum;
-use phyxel_io::export::{EXPORT_FORMATS, ExportError, ExportFormat, FrameRange, Geometry, Take, export};
+use phyxel_io::export::{
+    EXPORT_FORMATS, ExportError, ExportFormat, FrameRange, FrameSelection, Geometry, export,
+};
 use phyxel_io::results::{Overwrite, ResultFolder};
 use phyxel_io::scene::listed;
 use std::ops::ControlFlow;
@@ -98,25 +100,26 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         )));
     }
     let folder = ResultFolder::open(&args.folder)?;
-    let take = Take::open(&folder, args.frames.unwrap_or_default())?.with_geometry(args.geometry.into())?;
+    let selection = FrameSelection::open(&folder, args.frames.unwrap_or_default())?
+        .with_geometry(args.geometry.into())?;
     interrupt::listen()?;
     let verbosity = Verbosity::from_flags(args.quiet, false);
     let overwrite = if args.force { Overwrite::Yes } else { Overwrite::No };
-    let progress = Progress::new(0, take.n_frames(), verbosity, "exporting");
+    let progress = Progress::new(0, selection.n_frames(), verbosity, "exporting");
     let mut tell = |n_done: usize| {
         progress.drawn(n_done);
         if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let written = export(&take, args.format, &args.output, overwrite, &mut tell);
+    let written = export(&selection, args.format, &args.output, overwrite, &mut tell);
     progress.finish();
     let written = written?;
     if args.quiet {
         return Ok(());
     }
-    if let Some(doubt) = doubt(args.format, &take, written.n_bytes) {
-        warn(&doubt);
+    if let Some(warning) = warning(args.format, &selection, written.n_bytes) {
+        warn(&warning);
     }
-    let (first, last) = take.numbers().into_inner();
+    let (first, last) = selection.numbers().into_inner();
     let frames = if first == last { format!("frame {first}") } else { format!("frames {first} to {last}") };
     let files = if written.n_files == 1 { String::new() } else { format!("{} files, ", written.n_files) };
     print(&format!("{}: {frames}, {files}{}\n", written.entry.display(), memory::shown(written.n_bytes)))
@@ -126,7 +129,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 const LARGE_PAGE: u64 = 100 << 20;
 
 /// What the user may miss in another program.
-fn doubt(format: &ExportFormat, take: &Take<'_>, n_bytes: u64) -> Option<String> {
+fn warning(format: &ExportFormat, selection: &FrameSelection<'_>, n_bytes: u64) -> Option<String> {
     if format.is_page() {
         return (n_bytes > LARGE_PAGE).then(|| {
             "a page of this size takes long to load; --frames A..B exports fewer frames, and `phyxel view` shows all of \
@@ -143,7 +146,7 @@ fn doubt(format: &ExportFormat, take: &Take<'_>, n_bytes: u64) -> Option<String>
             listed(others, "and")
         ));
     }
-    (!take.has_velocities()).then(|| {
+    (!selection.has_velocities()).then(|| {
         "the frames have no velocities, so that other programs cannot blur motion: add \"velocity\" to [output] columns \
          = [...] in the scene and run it again"
             .to_owned()

@@ -7,7 +7,7 @@ use crate::coloring::{Coloring, parse_range};
 use crate::failure::{Failure, warn};
 use crate::render::{CameraOptions, Picture, Quality, contact_sheet, write_gif};
 use crate::skins::{Rows, skin_of, table_of};
-use crate::theatre::Theatre;
+use crate::staging::Staging;
 use crate::{scene_source, threads};
 use clap::ValueEnum;
 use phyxel_io::results::{ParticleTable, ResultFolder, RunInfo, SurfaceTable};
@@ -142,9 +142,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let surfaces = surfaces(args, &folder, &info, &numbers, &tables)?;
         let camera = args.camera.unwrap_or_default();
         let aspect = coloring.clear_share() * size.0 as f32 / size.1 as f32;
-        let theatre = Theatre::new(&tables, obstacles, &camera, aspect);
+        let staging = Staging::new(&tables, obstacles, &camera, aspect);
         let pictures = tables.iter().zip(&surfaces).map(|(table, surfaces)| {
-            let mut stage = theatre.stage(table, surfaces, &coloring);
+            let mut stage = staging.stage(table, surfaces, &coloring);
             let is_sheet = matches!(selection, Selection::Sheet(_));
             stage.title = (!is_sheet).then(|| info.title.clone());
             stage.caption = (!is_sheet).then(|| match args.space {

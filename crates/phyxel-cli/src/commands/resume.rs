@@ -2,7 +2,7 @@
 
 use super::{print, run};
 use crate::failure::Failure;
-use crate::march::march;
+use crate::frame_loop::run_frames;
 use crate::progress::Verbosity;
 use crate::sampling_watch::SamplingWatch;
 use crate::{interrupt, scene_source, threads};
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             eprintln!("going on from frame {frame}");
         }
         let recorder = Recorder::start(folder, info, ledger)?;
-        let report = march(&plan, &mut source.world, &source.surfaces, recorder)?;
+        let report = run_frames(&plan, &mut source.world, &source.surfaces, recorder)?;
         run::conclude(&report, &args.folder, verbosity)
     })
 }

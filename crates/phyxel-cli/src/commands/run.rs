@@ -2,7 +2,7 @@
 
 use super::print;
 use crate::failure::{Failure, warn};
-use crate::march::{Outcome, Plan, Report, march};
+use crate::frame_loop::{Outcome, Plan, Report, run_frames};
 use crate::progress::Verbosity;
 use crate::sampling_watch::SamplingWatch;
 use crate::scene_source::{self, SceneSource};
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     interrupt::listen()?;
     threads::with_threads(args.threads, || {
         let mut source = scene_source::load(&args.scene, &args.set)?;
-        source.doubts().iter().for_each(|doubt| warn(doubt));
+        source.warnings().iter().for_each(|warning| warn(warning));
         let verbosity = Verbosity::from_flags(args.quiet, args.verbose);
         let n_frames = args.frames.unwrap_or_else(|| source.scene.n_frames());
         let plan = plan(&source, 0, n_frames, Tally::default(), verbosity);
@@ -83,7 +83,7 @@ pub(super) fn record(
     let folder = ResultFolder::create(output, overwrite, &source.bundle)?;
     let ledger = folder.new_ledger()?;
     let recorder = Recorder::start(folder, info, ledger)?;
-    Ok(march(plan, &mut source.world, &source.surfaces, recorder)?)
+    Ok(run_frames(plan, &mut source.world, &source.surfaces, recorder)?)
 }
 
 /// What is to be computed of a scene.
@@ -129,8 +129,8 @@ fn new_info(source: &SceneSource, n_frames: usize) -> RunInfo {
 /// The last words of a run.
 pub(super) fn conclude(report: &Report, output: &Path, verbosity: Verbosity) -> Result<(), Failure> {
     let resume = format!("phyxel resume {}", output.display());
-    if let Some(first) = report.doubts.first() {
-        let others = report.doubts.len() - 1;
+    if let Some(first) = report.warnings.first() {
+        let others = report.warnings.len() - 1;
         warn(&if others > 0 { format!("{first} (and {others} more)") } else { first.clone() });
     }
     if verbosity != Verbosity::Quiet {

@@ -6,7 +6,7 @@ use crate::progress::{Progress, Verbosity};
 use crate::scene_source::number;
 use crate::skins::{Rows, Shares, skin_of, table_of};
 use crate::{clock, interrupt, memory, threads};
-use phyxel_io::export::{ExportError, FrameRange, Take};
+use phyxel_io::export::{ExportError, FrameRange, FrameSelection};
 use phyxel_io::results::{ResultError, ResultFolder, SurfaceKind};
 use phyxel_io::scene::{Dimension, listed, nearest, parse_quantity};
 use phyxel_skin::{SkinError, SkinParams};
@@ -70,17 +70,17 @@ fn parse_length(text: &str) -> Result<f64, String> {
 /// Runs the command.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let folder = ResultFolder::open_to_write(&args.folder)?;
-    let take = Take::open(&folder, args.frames.unwrap_or_default())?;
-    let bodies = chosen(args, &take)?;
-    check_free(args, &folder, &take, &bodies)?;
+    let frames = FrameSelection::open(&folder, args.frames.unwrap_or_default())?;
+    let bodies = chosen(args, &frames)?;
+    check_free(args, &folder, &frames, &bodies)?;
     interrupt::listen()?;
-    let work = Work { args, folder: &folder, take: &take, bodies };
+    let work = Work { args, folder: &folder, frames: &frames, bodies };
     let started = clock::seconds();
     let done = threads::with_threads(args.threads, || work.skin_all())?;
     if args.quiet {
         return Ok(());
     }
-    if !take.has_velocities() {
+    if !frames.has_velocities() {
         warn(
             "the frames have no velocities, so that other programs cannot blur motion: add \"velocity\" to [output] \
              columns = [...] in the scene and run it again",
@@ -97,15 +97,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// Places of the bodies asked for, each once.
-fn chosen(args: &Args, take: &Take<'_>) -> Result<Vec<usize>, Failure> {
+fn chosen(args: &Args, frames: &FrameSelection<'_>) -> Result<Vec<usize>, Failure> {
     if args.body.is_empty() {
-        return Ok((0..take.body_names().len()).collect());
+        return Ok((0..frames.body_names().len()).collect());
     }
     let place = |name: &String| {
-        take.body_names().position(|body| body == name).ok_or_else(|| {
-            let guess = nearest(name, take.body_names());
+        frames.body_names().position(|body| body == name).ok_or_else(|| {
+            let guess = nearest(name, frames.body_names());
             let guess = guess.map_or_else(String::new, |guess| format!(": did you mean `{guess}`?"));
-            let there = listed(take.body_names(), "and");
+            let there = listed(frames.body_names(), "and");
             Failure::Usage(format!("there is no body `{name}`{guess}\n  the result has {there}"))
         })
     };
@@ -116,8 +116,13 @@ fn chosen(args: &Args, take: &Take<'_>) -> Result<Vec<usize>, Failure> {
 }
 
 /// Whether nothing is in the way that must stay.
-fn check_free(args: &Args, folder: &ResultFolder, take: &Take<'_>, bodies: &[usize]) -> Result<(), Failure> {
-    for body in bodies.iter().map(|&body| &take.info().bodies[body]) {
+fn check_free(
+    args: &Args,
+    folder: &ResultFolder,
+    frames: &FrameSelection<'_>,
+    bodies: &[usize],
+) -> Result<(), Failure> {
+    for body in bodies.iter().map(|&body| &frames.info().bodies[body]) {
         let name = &body.name;
         let there = folder.surface_numbers(name)?;
         let has_mesh = body.surface == Some(SurfaceKind::Mesh) && !there.is_empty();
@@ -127,12 +132,12 @@ fn check_free(args: &Args, folder: &ResultFolder, take: &Take<'_>, bodies: &[usi
                  replace it:  add --force"
             )));
         }
-        if has_mesh && there.iter().any(|frame| !take.numbers().contains(frame)) {
+        if has_mesh && there.iter().any(|frame| !frames.numbers().contains(frame)) {
             return Err(Failure::Usage(format!(
                 "body `{name}` has a mesh of its own in other frames, too\n  replace all of them:  leave --frames out"
             )));
         }
-        if let Some(&frame) = there.iter().find(|frame| take.numbers().contains(frame))
+        if let Some(&frame) = there.iter().find(|frame| frames.numbers().contains(frame))
             && !args.force
         {
             return Err(Failure::Usage(format!(
@@ -147,7 +152,7 @@ fn check_free(args: &Args, folder: &ResultFolder, take: &Take<'_>, bodies: &[usi
 struct Work<'a> {
     args: &'a Args,
     folder: &'a ResultFolder,
-    take: &'a Take<'a>,
+    frames: &'a FrameSelection<'a>,
     /// Places of the bodies.
     bodies: Vec<usize>,
 }
@@ -169,21 +174,21 @@ const VOLUME_DOUBT: f64 = 0.03;
 
 impl Work<'_> {
     fn skin_all(&self) -> Result<Done, Failure> {
-        let Self { args, folder, take, .. } = self;
+        let Self { args, folder, frames, .. } = self;
         let SkinParams { iso, .. } = SkinParams::default();
         let params = SkinParams { radius: args.radius, smoothing: args.smoothing, cell: args.cell, iso };
-        let all = Take::open(folder, FrameRange::default())?;
-        let start = all.moment(*all.numbers().start())?.particles;
-        let shares = Shares::new(Rows::of(&start), take.body_names().len());
+        let all = FrameSelection::open(folder, FrameRange::default())?;
+        let start = all.frame(*all.numbers().start())?.particles;
+        let shares = Shares::new(Rows::of(&start), frames.body_names().len());
         let together = folder.ledger()?.numbers("volume").unwrap_or_default();
         let verbosity = Verbosity::from_flags(args.quiet, false);
-        let progress = Progress::new(0, take.n_frames(), verbosity, "skinning");
+        let progress = Progress::new(0, frames.n_frames(), verbosity, "skinning");
         let mut done = Done::default();
-        for (k, frame) in take.numbers().enumerate() {
+        for (k, frame) in frames.numbers().enumerate() {
             let volume = |body: usize| shares.volume(body, together.get(frame).copied());
             let ended = self.skin_frame(frame, &params, volume, &mut done);
             progress.drawn(k + 1);
-            let interrupted = interrupt::requested() && k + 1 < take.n_frames();
+            let interrupted = interrupt::requested() && k + 1 < frames.n_frames();
             if ended.is_err() || interrupted {
                 progress.finish();
             }
@@ -192,7 +197,7 @@ impl Work<'_> {
                 return Err(Failure::Interrupted(format!(
                     "interrupted after frame {frame}; what is there is whole\n  go on:  --frames {}..{}",
                     frame + 1,
-                    take.numbers().end()
+                    frames.numbers().end()
                 )));
             }
         }
@@ -209,12 +214,12 @@ impl Work<'_> {
         volume: impl Fn(usize) -> Option<f64>,
         done: &mut Done,
     ) -> Result<(), Failure> {
-        let is_first = frame == *self.take.numbers().start();
-        let moment = self.take.moment(frame)?;
+        let is_first = frame == *self.frames.numbers().start();
+        let selected = self.frames.frame(frame)?;
         let mut tables = Vec::with_capacity(self.bodies.len());
         for &body in &self.bodies {
-            let name = &self.take.info().bodies[body].name;
-            let skin = skin_of(Rows::of(&moment.particles), body, volume(body), params)
+            let name = &self.frames.info().bodies[body].name;
+            let skin = skin_of(Rows::of(&selected.particles), body, volume(body), params)
                 .map_err(|error| self.failure(name, frame, &error))?;
             if skin.n_strays > done.strays.as_ref().map_or(0, |strays| strays.0) {
                 done.strays = Some((skin.n_strays, frame, name.clone()));
@@ -225,7 +230,7 @@ impl Work<'_> {
             {
                 done.worst_volume = Some((part, frame, name.clone()));
             }
-            tables.push((name, table_of(skin, moment.time)));
+            tables.push((name, table_of(skin, selected.time)));
         }
         let write = || -> Result<(), ResultError> {
             for (name, table) in &tables {
@@ -260,7 +265,7 @@ impl Work<'_> {
         let text = format!("body `{body}`, frame {frame}: {error}");
         match error {
             SkinError::Parameter { .. } => Failure::Usage(error.to_string()),
-            SkinError::TooFewParticles { .. } if frame == *self.take.numbers().start() => {
+            SkinError::TooFewParticles { .. } if frame == *self.frames.numbers().start() => {
                 Failure::Usage(format!("{text}\n  other bodies:  choose them with --body"))
             }
             _ => Failure::Run(text),
@@ -270,9 +275,9 @@ impl Work<'_> {
 
 impl Done {
     fn summary(&self, work: &Work<'_>, seconds: f64) -> String {
-        let names = work.bodies.iter().map(|&body| work.take.info().bodies[body].name.as_str());
+        let names = work.bodies.iter().map(|&body| work.frames.info().bodies[body].name.as_str());
         let bodies = if names.len() > 3 { format!("{} bodies", names.len()) } else { listed(names, "and") };
-        let (first, last) = work.take.numbers().into_inner();
+        let (first, last) = work.frames.numbers().into_inner();
         let frames =
             if first == last { format!("frame {first}") } else { format!("frames {first} to {last}") };
         let skins = if self.n_skins == 1 { "skin" } else { "skins" };

@@ -60,7 +60,7 @@ pub(crate) fn live(
 ) -> Result<(), Failure> {
     let text = SceneText::read(scene, overrides)?;
     let source = threads::with_threads(n_threads, || text.build())?;
-    source.world.warnings().iter().for_each(|doubt| warn(doubt));
+    source.world.warnings().iter().for_each(|warning| warn(warning));
     let what = format!("running {} live while a page is open", scene.display());
     serve(place, &what, Arc::new(LiveSource::start(text, source, n_threads)?))
 }

@@ -74,7 +74,7 @@ fn a_check_tells_what_will_happen_and_writes_nothing() {
         "steps per frame",
         "40 of 0.01 s",
         "expected time",
-        "no doubts",
+        "no warnings",
     ] {
         assert!(text.contains(word), "{word} is missing in\n{text}");
     }
@@ -85,7 +85,7 @@ fn a_check_tells_what_will_happen_and_writes_nothing() {
     };
     std::fs::write(place.path("near.toml"), with_ball_at("0.68")).unwrap();
     let text = place.succeed(&["check", "near.toml"]).stdout;
-    assert!(text.contains("doubts\n  - bodies \"block\" and \"ball\" overlap"), "{text}");
+    assert!(text.contains("warnings\n  - bodies \"block\" and \"ball\" overlap"), "{text}");
     std::fs::write(place.path("inside.toml"), with_ball_at("0.35")).unwrap();
     let ended = place.phyxel(&["run", "inside.toml", "--output", "out"]);
     assert_eq!(ended.code, Some(2));

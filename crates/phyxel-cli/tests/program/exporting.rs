@@ -157,7 +157,7 @@ fn a_damaged_frame_is_named_and_a_growing_result_has_what_is_there() {
 }
 
 #[test]
-fn frames_without_velocities_are_a_doubt() {
+fn frames_without_velocities_are_a_warning() {
     let place =
         Workplace::new(&BLOCK.replace("columns = [\"velocity\", \"stress\"]", "columns = [\"stress\"]"));
     place.succeed(&["run", "scene.toml", "-o", "a", "--frames", "1", "-q"]);

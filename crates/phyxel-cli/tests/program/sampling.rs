@@ -68,13 +68,13 @@ fn a_healthy_run_is_not_warned_of() {
         let ended = place.succeed(&["run", "scene.toml", "-o", "a"]);
         assert_eq!(ended.stderr, "", "{sampling}");
         let checked = place.succeed(&["check", "scene.toml"]);
-        assert!(checked.stdout.contains("no doubts"), "{sampling}: {}", checked.stdout);
+        assert!(checked.stdout.contains("no warnings"), "{sampling}: {}", checked.stdout);
     }
 }
 
 /// Bodies that fuse may start inside each other: their particles are too near from the start.
 #[test]
-fn check_doubts_a_start_with_crowded_particles() {
+fn check_warns_of_a_start_with_crowded_particles() {
     let twin = "\n[[bodies]]\nname = \"twin\"\nmaterial = \"jelly\"\nfuse = true\nshape.box = { size = [0.5, 0.5, 0.5] }\n\
         rotation = { axis = [0, 0, 1], angle = \"10 deg\" }\nposition = [0.01, 0.36, 0.01]\nspacing = \"10 cm\"\n\
         \n[[obstacles]]\n";

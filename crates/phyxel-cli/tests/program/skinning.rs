@@ -197,7 +197,7 @@ fn a_damaged_frame_and_a_busy_folder_are_named() {
 }
 
 #[test]
-fn frames_without_velocities_are_a_doubt() {
+fn frames_without_velocities_are_a_warning() {
     let place = run(&BLOCK.replace("columns = [\"velocity\", \"stress\"]", "columns = [\"stress\"]"));
     let ended = place.succeed(&["surface", "a", "--frames", "4"]);
     assert!(ended.stderr.contains("\"velocity\" to [output]"), "{}", ended.stderr);

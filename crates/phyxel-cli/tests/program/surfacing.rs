@@ -124,14 +124,14 @@ fn what_is_not_there_is_said() {
         assert!(refused.stderr.contains(word), "{}", refused.stderr);
     }
     assert!(!place.path("a").exists());
-    // a coarse mesh is doubted
+    // a coarse mesh is warned
     std::fs::write(
         place.path("scene.toml"),
         scene.replace(", uvs = true", "").replace("\"10 cm\"", "\"5 cm\""),
     )
     .unwrap();
-    let doubted = place.succeed(&["run", "scene.toml", "-o", "a", "--frames", "1", "-q"]);
-    assert!(doubted.stderr.contains("subdivide it"), "{}", doubted.stderr);
+    let warned = place.succeed(&["run", "scene.toml", "-o", "a", "--frames", "1", "-q"]);
+    assert!(warned.stderr.contains("subdivide it"), "{}", warned.stderr);
 
     let bare = Workplace::new(BLOCK);
     bare.succeed(&["run", "scene.toml", "-o", "a", "--frames", "1", "-q"]);

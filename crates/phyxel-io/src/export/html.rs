@@ -4,7 +4,7 @@
 //! page unpacks only what it shows. What is the same in many frames stands in elements of its own, too. What is known of
 //! all frames together (ranges of colours, ledger) comes last.
 
-use super::{ExportError, Outlet, Take};
+use super::{ExportError, FrameSelection, Outlet};
 use crate::mesh::base64;
 use crate::results::{ResultError, ResultFolder};
 use crate::viewer::{Replay, Selection, SharedArrays, ViewerError, page_around_data};
@@ -12,22 +12,22 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use std::io::{self, BufWriter, Write};
 
-pub(super) fn write(take: &Take<'_>, outlet: &mut Outlet<'_>) -> Result<(), ExportError> {
+pub(super) fn write(selection: &FrameSelection<'_>, outlet: &mut Outlet<'_>) -> Result<(), ExportError> {
     let path = outlet.path;
     let failed = |source| ExportError::write(path, source);
-    let folder = ResultFolder::open(take.folder_path())?;
-    let mut replay = Replay::of_frames(folder, take.numbers().collect()).map_err(refused)?;
+    let folder = ResultFolder::open(selection.folder_path())?;
+    let mut replay = Replay::of_frames(folder, selection.numbers().collect()).map_err(refused)?;
     let mut out = BufWriter::with_capacity(1 << 18, &mut *outlet.file);
     let (before, after) = page_around_data();
     out.write_all(before.as_bytes()).map_err(failed)?;
-    let bodies = 0..take.info().bodies.len();
-    let selection = Selection {
-        particles: bodies.clone().map(|body| take.shows_particles(body)).collect(),
-        surfaces: bodies.map(|body| take.shows_surface(body)).collect(),
+    let bodies = 0..selection.info().bodies.len();
+    let shown = Selection {
+        particles: bodies.clone().map(|body| selection.shows_particles(body)).collect(),
+        surfaces: bodies.map(|body| selection.shows_surface(body)).collect(),
     };
     let mut shared = SharedArrays::default();
-    for index in 0..take.n_frames() {
-        let packet = replay.compact_packet(index, &selection, &mut shared).map_err(refused)?;
+    for index in 0..selection.n_frames() {
+        let packet = replay.compact_packet(index, &shown, &mut shared).map_err(refused)?;
         for (number, bytes) in shared.fresh.drain(..) {
             element(&mut out, &format!("phyxel-shared-{number}"), &bytes).map_err(failed)?;
         }

@@ -4,24 +4,24 @@
 //! a layout with its writers; choosing frames, refusing targets, writing aside, progress and interruption are the same
 //! for all and are not the writers' business.
 //!
-//! A writer sees a [`Take`] (what is the same in all frames) and [`Moment`]s (what is in one).
+//! A writer sees a [`FrameSelection`] (what is the same in all frames) and [`SelectedFrame`]s (what is in one).
 
 mod error;
+mod frame_selection;
 mod frames;
 mod html;
 mod npz;
 mod number;
 mod obj;
 mod ply;
-mod take;
 mod target;
 mod usd;
 mod vtp;
 mod zip;
 
 pub use error::ExportError;
+pub use frame_selection::{ColumnHead, FrameSelection, Geometry, SelectedFrame};
 pub use frames::FrameRange;
-pub use take::{ColumnHead, Geometry, Moment, Take};
 
 use crate::results::atomic::{Aside, Durability};
 use crate::results::{Overwrite, SurfaceTable};
@@ -62,8 +62,8 @@ enum Layout {
     FilePerFrame { frame: FrameWriter, surface: Option<SurfaceWriter>, index: Option<IndexWriter> },
 }
 
-type WholeWriter = fn(&Take<'_>, &mut Outlet<'_>) -> Result<(), ExportError>;
-type FrameWriter = fn(&Take<'_>, &Moment, &mut dyn Write) -> io::Result<()>;
+type WholeWriter = fn(&FrameSelection<'_>, &mut Outlet<'_>) -> Result<(), ExportError>;
+type FrameWriter = fn(&FrameSelection<'_>, &SelectedFrame, &mut dyn Write) -> io::Result<()>;
 type SurfaceWriter = fn(&SurfaceTable, &mut dyn Write) -> io::Result<()>;
 type IndexWriter = fn(&[IndexEntry], &mut dyn Write) -> io::Result<()>;
 
@@ -254,13 +254,13 @@ impl Watch<'_> {
     }
 }
 
-/// Writes a take to `path`. `tell` gets the number of frames that are done, and says whether to go on.
+/// Writes the selected frames to `path`. `tell` gets the number of frames that are done, and says whether to go on.
 ///
 /// # Errors
 /// When the target is not free or not writable, a frame cannot be read, or `tell` breaks. What was written by then is removed,
 /// and what was there before is as it was.
 pub fn export(
-    take: &Take<'_>,
+    selection: &FrameSelection<'_>,
     format: &ExportFormat,
     path: &Path,
     overwrite: Overwrite,
@@ -271,7 +271,7 @@ pub fn export(
         Layout::OneFile(write) => {
             target::check_file(format, path, overwrite)?;
             let mut aside = Aside::create(path).map_err(|error| target::refused(path, error))?;
-            write(take, &mut Outlet { path, file: aside.file(), watch })?;
+            write(selection, &mut Outlet { path, file: aside.file(), watch })?;
             let size = aside.file().metadata().map_err(|source| ExportError::write(path, source))?.len();
             aside.finish(Durability::Process)?;
             Ok(Written { entry: path.to_owned(), n_files: 1, n_bytes: size })
@@ -279,18 +279,18 @@ pub fn export(
         Layout::FilePerFrame { frame, surface, index } => {
             let mut folder = TargetFolder::create(format, path, overwrite)?;
             let mut entries = Vec::new();
-            for number in take.numbers() {
-                let mut moment = take.moment(number)?;
-                moment.keep_particles(|body| take.shows_particles(body));
-                let time = moment.time;
-                if surface.is_none() || take.bodies_of_particles().next().is_some() {
+            for number in selection.numbers() {
+                let mut selected = selection.frame(number)?;
+                selected.keep_particles(|body| selection.shows_particles(body));
+                let time = selected.time;
+                if surface.is_none() || selection.bodies_of_particles().next().is_some() {
                     let name = folder.frame_name("", number);
-                    folder.write(&name, |out| frame(take, &moment, out))?;
+                    folder.write(&name, |out| frame(selection, &selected, out))?;
                     entries.push(IndexEntry { name, time, part: 0 });
                 }
-                for (body, table) in moment.surfaces.iter().enumerate() {
+                for (body, table) in selected.surfaces.iter().enumerate() {
                     if let (Some(surface), Some(table)) = (surface, table) {
-                        let name = folder.frame_name(&take.info().bodies[body].name, number);
+                        let name = folder.frame_name(&selection.info().bodies[body].name, number);
                         folder.write(&name, |out| surface(table, out))?;
                         entries.push(IndexEntry { name, time, part: body + 1 });
                     }

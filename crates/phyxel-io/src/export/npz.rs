@@ -4,9 +4,9 @@
 //! same particles, an array has a frame axis, and `positions[:, k]` is the path of particle `ids[k]`. Where particles are
 //! split or merged, there is an array per frame: `positions_0000`, `ids_0000`, ...
 
-use super::take::is_velocity;
+use super::frame_selection::is_velocity;
 use super::zip::{EntryNumber, Zip};
-use super::{ExportError, Moment, Outlet, Take};
+use super::{ExportError, FrameSelection, Outlet, SelectedFrame};
 use crate::results::ParticleTable;
 use std::fs::File;
 use std::io;
@@ -31,7 +31,7 @@ struct Field {
 }
 
 impl Field {
-    fn of_take(take: &Take<'_>) -> Vec<Self> {
+    fn of_selection(selection: &FrameSelection<'_>) -> Vec<Self> {
         let field =
             |name: &str, shape: &[usize], value| Self { name: name.into(), shape: shape.into(), value };
         let mut fields = vec![
@@ -40,7 +40,7 @@ impl Field {
             field("positions", &[3], Value::Positions),
             field("radii", &[], Value::Radii),
         ];
-        for (place, column) in take.columns().iter().enumerate() {
+        for (place, column) in selection.columns().iter().enumerate() {
             let is_velocity = is_velocity(&column.name, column.n_components);
             let name = if is_velocity { "velocities" } else { &column.name };
             let shape: &[usize] = if column.n_components == 1 { &[] } else { &[column.n_components] };
@@ -71,16 +71,16 @@ impl Field {
     }
 }
 
-pub(super) fn write(take: &Take<'_>, outlet: &mut Outlet<'_>) -> Result<(), ExportError> {
-    let fixed = fixed_particles(take, outlet)?;
-    let fields = Field::of_take(take);
+pub(super) fn write(selection: &FrameSelection<'_>, outlet: &mut Outlet<'_>) -> Result<(), ExportError> {
+    let fixed = fixed_particles(selection, outlet)?;
+    let fields = Field::of_selection(selection);
     let path = outlet.path;
     let mut zip = Zip::new(&mut *outlet.file);
     let failed = |source| ExportError::write(path, source);
     let mut stacked = Vec::new();
     if let Some(first) = &fixed {
         for field in &fields {
-            let frames: &[usize] = if field.is_fixed() { &[] } else { &[take.n_frames()] };
+            let frames: &[usize] = if field.is_fixed() { &[] } else { &[selection.n_frames()] };
             let shape = [frames, &[first.id.len()], &field.shape].concat();
             let entry = begin(&mut zip, &field.name, field.kind(), &shape).map_err(failed)?;
             if field.is_fixed() {
@@ -90,26 +90,29 @@ pub(super) fn write(take: &Take<'_>, outlet: &mut Outlet<'_>) -> Result<(), Expo
         }
     }
     let mut times = Vec::new();
-    for number in take.numbers() {
-        let moment = take.moment(number)?;
-        times.push(moment.time);
+    for number in selection.numbers() {
+        let frame = selection.frame(number)?;
+        times.push(frame.time);
         let written = match &fixed {
-            Some(_) => append_frame(&mut zip, &fields, &stacked, &moment),
-            None => write_frame(&mut zip, &fields, &moment),
+            Some(_) => append_frame(&mut zip, &fields, &stacked, &frame),
+            None => write_frame(&mut zip, &fields, &frame),
         };
         written.map_err(failed)?;
         outlet.watch.frame_is_done()?;
     }
-    write_rest(&mut zip, take, &times).and_then(|()| zip.finish()).map_err(failed)
+    write_rest(&mut zip, selection, &times).and_then(|()| zip.finish()).map_err(failed)
 }
 
 /// The first frame, if all have the particles that it has.
-fn fixed_particles(take: &Take<'_>, outlet: &mut Outlet<'_>) -> Result<Option<ParticleTable>, ExportError> {
-    let mut numbers = take.numbers();
+fn fixed_particles(
+    selection: &FrameSelection<'_>,
+    outlet: &mut Outlet<'_>,
+) -> Result<Option<ParticleTable>, ExportError> {
+    let mut numbers = selection.numbers();
     let Some(first) = numbers.next() else { return Ok(None) };
-    let first = take.moment(first)?.particles;
+    let first = selection.frame(first)?.particles;
     for number in numbers {
-        let other = take.moment(number)?.particles;
+        let other = selection.frame(number)?.particles;
         if other.id != first.id || other.body != first.body {
             return Ok(None);
         }
@@ -123,35 +126,35 @@ fn append_frame(
     zip: &mut Zip<&mut File>,
     fields: &[Field],
     entries: &[EntryNumber],
-    moment: &Moment,
+    frame: &SelectedFrame,
 ) -> io::Result<()> {
     let mut moving = fields.iter().zip(entries).filter(|(field, _)| !field.is_fixed());
-    moving.try_for_each(|(field, &entry)| zip.append(entry, &field.bytes(&moment.particles)))
+    moving.try_for_each(|(field, &entry)| zip.append(entry, &field.bytes(&frame.particles)))
 }
 
 /// Writes a frame as arrays of its own.
-fn write_frame(zip: &mut Zip<&mut File>, fields: &[Field], moment: &Moment) -> io::Result<()> {
+fn write_frame(zip: &mut Zip<&mut File>, fields: &[Field], frame: &SelectedFrame) -> io::Result<()> {
     for field in fields {
-        let name = format!("{}_{:04}", field.name, moment.number);
-        let shape = [&[moment.particles.id.len()], field.shape.as_slice()].concat();
+        let name = format!("{}_{:04}", field.name, frame.number);
+        let shape = [&[frame.particles.id.len()], field.shape.as_slice()].concat();
         let entry = begin(zip, &name, field.kind(), &shape)?;
-        zip.append(entry, &field.bytes(&moment.particles))?;
+        zip.append(entry, &field.bytes(&frame.particles))?;
     }
     Ok(())
 }
 
 /// What is not of particles.
-fn write_rest(zip: &mut Zip<&mut File>, take: &Take<'_>, times: &[f64]) -> io::Result<()> {
+fn write_rest(zip: &mut Zip<&mut File>, selection: &FrameSelection<'_>, times: &[f64]) -> io::Result<()> {
     let mut whole = |name: &str, kind: &str, shape: &[usize], bytes: Vec<u8>| {
         begin(zip, name, kind, shape).and_then(|entry| zip.append(entry, &bytes))
     };
     let doubles = |values: &[f64]| values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    let numbers = take.numbers().flat_map(|number| (number as i64).to_le_bytes());
+    let numbers = selection.numbers().flat_map(|number| (number as i64).to_le_bytes());
     whole("times", "<f8", &[times.len()], doubles(times))?;
     whole("frames", "<i8", &[times.len()], numbers.collect())?;
-    whole("frame_rate", "<f8", &[], doubles(&[take.info().frame_rate]))?;
+    whole("frame_rate", "<f8", &[], doubles(&[selection.info().frame_rate]))?;
     // texts of equal length in UTF-32, filled with zeros
-    let names: Vec<Vec<char>> = take.body_names().map(|name| name.chars().collect()).collect();
+    let names: Vec<Vec<char>> = selection.body_names().map(|name| name.chars().collect()).collect();
     let length = names.iter().map(Vec::len).max().unwrap_or(0).max(1);
     let padded = names.iter().flat_map(|name| {
         let letters = name.iter().map(|&letter| u32::from(letter));

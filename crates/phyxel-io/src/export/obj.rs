@@ -2,7 +2,7 @@
 //! place for more.
 
 use super::number::push_joined;
-use super::{Moment, Take};
+use super::{FrameSelection, SelectedFrame};
 use crate::results::SurfaceTable;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -11,22 +11,26 @@ use std::io::{self, Write};
 /// that complain about every line with points (Blender).
 const POINTS_PER_LINE: usize = 1024;
 
-pub(super) fn frame(take: &Take<'_>, moment: &Moment, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn frame(
+    selection: &FrameSelection<'_>,
+    selected: &SelectedFrame,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     writeln!(out, "# phyxel, SI units, y up")?;
-    writeln!(out, "# frame {}, time {:?} s", moment.number, moment.time)?;
+    writeln!(out, "# frame {}, time {:?} s", selected.number, selected.time)?;
     let mut counts = Counts::default();
-    for (body, name) in take.body_names().enumerate() {
+    for (body, name) in selection.body_names().enumerate() {
         let name = one_word(name);
-        if let Some(surface) = &moment.surfaces[body] {
+        if let Some(surface) = &selected.surfaces[body] {
             writeln!(out, "o {name}_surface")?;
             write_surface(surface, &mut counts, out)?;
         }
-        if !take.shows_particles(body) {
+        if !selection.shows_particles(body) {
             continue;
         }
         writeln!(out, "o {name}")?;
-        let rows = moment.rows_of(body);
-        rows.iter().try_for_each(|&row| write_row("v", &moment.particles.position[row], out))?;
+        let rows = selected.rows_of(body);
+        rows.iter().try_for_each(|&row| write_row("v", &selected.particles.position[row], out))?;
         let numbers: Vec<usize> = (counts.vertices + 1..=counts.vertices + rows.len()).collect();
         for chunk in numbers.chunks(POINTS_PER_LINE) {
             let words: Vec<String> = chunk.iter().map(usize::to_string).collect();

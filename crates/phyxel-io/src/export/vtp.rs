@@ -3,8 +3,8 @@
 //! <https://docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html>: after the underscore of `AppendedData`, at the
 //! offset that an array announces, stand its number of bytes (UInt64, by `header_type`) and its bytes.
 
-use super::take::is_velocity;
-use super::{IndexEntry, Moment, Take};
+use super::frame_selection::is_velocity;
+use super::{FrameSelection, IndexEntry, SelectedFrame};
 use crate::results::SurfaceTable;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -49,8 +49,12 @@ impl Arrays {
     }
 }
 
-pub(super) fn frame(take: &Take<'_>, moment: &Moment, out: &mut dyn Write) -> io::Result<()> {
-    let particles = &moment.particles;
+pub(super) fn frame(
+    selection: &FrameSelection<'_>,
+    selected: &SelectedFrame,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let particles = &selected.particles;
     let n_points = particles.id.len();
     // every particle is a cell of its own, so that it can be picked and thresholded; there are never 2^31 of them
     let cell = |number: usize| (number as i32).to_le_bytes();
@@ -64,7 +68,7 @@ pub(super) fn frame(take: &Take<'_>, moment: &Moment, out: &mut dyn Write) -> io
     for column in &particles.columns {
         data += &arrays.floats(&column.name, column.n_components, &column.values);
     }
-    let time = arrays.time(moment.time);
+    let time = arrays.time(selected.time);
     let vectors = particles.columns.iter().find(|column| is_velocity(&column.name, column.n_components));
     let vectors = vectors.map_or(String::new(), |column| format!(" Vectors=\"{}\"", escaped(&column.name)));
     write!(
@@ -77,7 +81,7 @@ pub(super) fn frame(take: &Take<'_>, moment: &Moment, out: &mut dyn Write) -> io
          <Points>\n{points}</Points>\n<Verts>\n{connectivity}{offsets}</Verts>\n\
          <PointData{vectors}>\n{data}</PointData>\n</Piece>\n</PolyData>\n\
          <AppendedData encoding=\"raw\">\n_",
-        strings("body_names", take.body_names())
+        strings("body_names", selection.body_names())
     )?;
     out.write_all(&arrays.bytes)?;
     out.write_all(b"\n</AppendedData>\n</VTKFile>\n")

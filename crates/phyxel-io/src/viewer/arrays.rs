@@ -1,6 +1,6 @@
 //! The arrays of a packet: what the header says of them, and their bytes.
 
-use super::packet::{MomentColumn, MomentSurface};
+use super::packet::{PageColumn, PageSurface};
 use serde_json::{Map, Value, json};
 
 /// Arrays begin at multiples of this (bytes).
@@ -99,7 +99,7 @@ impl Arrays<'_> {
         }
     }
 
-    pub(super) fn column(&mut self, column: &MomentColumn<'_>) -> Value {
+    pub(super) fn column(&mut self, column: &PageColumn<'_>) -> Value {
         let scalars = column.scalars();
         let mut entry = self.floats("column", 1, &scalars);
         entry.insert("column".into(), column.name.into());
@@ -120,7 +120,7 @@ impl Arrays<'_> {
         }
     }
 
-    pub(super) fn surface(&mut self, surface: &MomentSurface<'_>) -> Value {
+    pub(super) fn surface(&mut self, surface: &PageSurface<'_>) -> Value {
         let list: [Value; 3] = [
             self.floats("position", 3, surface.position.as_flattened()).into(),
             self.floats("normal", 3, surface.normal.as_flattened()).into(),

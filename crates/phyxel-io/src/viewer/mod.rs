@@ -14,7 +14,7 @@ mod scenery;
 
 pub use error::ViewerError;
 pub use ledger::{ledger_columns, ledger_row};
-pub use packet::{Moment, MomentColumn, MomentSurface};
+pub use packet::{PageColumn, PageFrame, PageSurface};
 pub use page::page;
 pub use particle::particle_of_frame;
 pub use replay::Replay;

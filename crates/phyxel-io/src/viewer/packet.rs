@@ -17,7 +17,7 @@ const MAGIC: &[u8; 4] = b"PHXF";
 
 /// What is seen at one moment, wherever it is kept.
 #[derive(Clone, Debug, Default)]
-pub struct Moment<'a> {
+pub struct PageFrame<'a> {
     /// Its place in the sequence that the page plays.
     pub frame: usize,
     /// (s)
@@ -31,9 +31,9 @@ pub struct Moment<'a> {
     /// Stable ids; only compact packets have them, for there nobody can be asked later.
     pub id: &'a [u32],
     /// What the page asked for.
-    pub columns: Vec<MomentColumn<'a>>,
+    pub columns: Vec<PageColumn<'a>>,
     /// Of the bodies that have one.
-    pub surfaces: Vec<MomentSurface<'a>>,
+    pub surfaces: Vec<PageSurface<'a>>,
     /// Poses of the obstacles, column by column.
     pub obstacles: Vec<[f32; 16]>,
     /// The row of the ledger, in live runs.
@@ -42,7 +42,7 @@ pub struct Moment<'a> {
 
 /// A column of the particles.
 #[derive(Clone, Copy, Debug)]
-pub struct MomentColumn<'a> {
+pub struct PageColumn<'a> {
     /// As the page knows it.
     pub name: &'a str,
     /// 1 for scalars, 3 for vectors, which are sent as lengths.
@@ -53,7 +53,7 @@ pub struct MomentColumn<'a> {
 
 /// A surface, triangulated.
 #[derive(Clone, Debug)]
-pub struct MomentSurface<'a> {
+pub struct PageSurface<'a> {
     /// Index of the body.
     pub body: usize,
     /// (m)
@@ -64,12 +64,11 @@ pub struct MomentSurface<'a> {
     pub index: Vec<u32>,
 }
 
-impl<'a> Moment<'a> {
+impl<'a> PageFrame<'a> {
     /// A moment of a running world, with those of the frame's columns that are named.
     pub fn of_frame(frame_index: usize, frame: &'a Frame, columns: &[String]) -> Self {
         let all = frame.columns.iter();
-        let all =
-            all.map(|c| MomentColumn { name: &c.name, n_components: c.n_components, values: &c.values });
+        let all = all.map(|c| PageColumn { name: &c.name, n_components: c.n_components, values: &c.values });
         Self {
             frame: frame_index,
             time: frame.time,
@@ -85,8 +84,7 @@ impl<'a> Moment<'a> {
     /// A moment that was read, with all its columns.
     pub fn of_table(frame_index: usize, table: &'a ParticleTable) -> Self {
         let all = table.columns.iter();
-        let all =
-            all.map(|c| MomentColumn { name: &c.name, n_components: c.n_components, values: &c.values });
+        let all = all.map(|c| PageColumn { name: &c.name, n_components: c.n_components, values: &c.values });
         Self {
             frame: frame_index,
             time: table.time,
@@ -149,7 +147,7 @@ impl<'a> Moment<'a> {
     }
 }
 
-impl<'a> MomentSurface<'a> {
+impl<'a> PageSurface<'a> {
     /// The surface of a body; faces with more than three corners are cut into fans.
     pub fn of_table(body: usize, table: &'a SurfaceTable) -> Self {
         Self {
@@ -176,7 +174,7 @@ fn framed(header: &Value, arrays: &[u8]) -> Vec<u8> {
     bytes
 }
 
-impl<'a> MomentColumn<'a> {
+impl<'a> PageColumn<'a> {
     /// One number per particle: the length of vectors.
     pub(crate) fn scalars(&self) -> std::borrow::Cow<'a, [f32]> {
         match self.n_components {

@@ -1,7 +1,7 @@
 //! A result folder as the page plays it, also while it grows.
 
 use super::arrays::{SharedArrays, bulk_range};
-use super::packet::{Moment, MomentSurface};
+use super::packet::{PageFrame, PageSurface};
 use super::particle::particle_of_table;
 use super::{Scenery, ViewerError, ledger};
 use crate::results::{LedgerTable, ParticleTable, ResultFolder, RunInfo, SurfaceKind, SurfaceTable};
@@ -125,8 +125,8 @@ impl Replay {
     }
 
     fn widen_ranges(&mut self, table: &ParticleTable) {
-        let moment = Moment::of_table(0, table);
-        for found in &moment.columns {
+        let page_frame = PageFrame::of_table(0, table);
+        for found in &page_frame.columns {
             let Some(column) = self.columns.iter_mut().find(|column| column.name == found.name) else {
                 continue;
             };
@@ -202,7 +202,7 @@ impl Replay {
         let is_wanted = |name: &str| columns.iter().any(|wanted| wanted == name);
         let table = self.folder.read_frame_columns(number, &is_wanted)?;
         let surfaces = self.surfaces(number)?;
-        Ok(self.moment(index, &table, &surfaces).encode())
+        Ok(self.page_frame(index, &table, &surfaces).encode())
     }
 
     /// A frame for a file: all columns, in little room. The ranges of colours come to be those of all frames asked for.
@@ -218,20 +218,20 @@ impl Replay {
         self.widen_ranges(&table);
         let mut surfaces = self.surfaces(number)?;
         surfaces.retain(|(body, _)| selection.surfaces[*body]);
-        Ok(self.moment(index, &table, &surfaces).encode_compact(shared))
+        Ok(self.page_frame(index, &table, &surfaces).encode_compact(shared))
     }
 
-    fn moment<'a>(
+    fn page_frame<'a>(
         &self,
         index: usize,
         table: &'a ParticleTable,
         surfaces: &'a [(usize, SurfaceTable)],
-    ) -> Moment<'a> {
-        let mut moment = Moment::of_table(index, table);
-        moment.surfaces =
-            surfaces.iter().map(|(body, table)| MomentSurface::of_table(*body, table)).collect();
-        moment.obstacles = self.scenery.poses(table.time);
-        moment
+    ) -> PageFrame<'a> {
+        let mut page_frame = PageFrame::of_table(index, table);
+        page_frame.surfaces =
+            surfaces.iter().map(|(body, table)| PageSurface::of_table(*body, table)).collect();
+        page_frame.obstacles = self.scenery.poses(table.time);
+        page_frame
     }
 
     /// The surfaces of a frame with the index of each one's body. Bodies whose surface is not written yet are left out.

@@ -4,7 +4,7 @@ use super::packet::{Packet, assert_near};
 use super::support::*;
 use flate2::read::ZlibDecoder;
 use phyxel::frame::Frame;
-use phyxel_io::export::{Geometry, Take};
+use phyxel_io::export::{FrameSelection, Geometry};
 use phyxel_io::results::{Overwrite, ResultFolder, SurfaceTable};
 use serde_json::Value;
 use std::fs;
@@ -148,8 +148,9 @@ fn triangles_that_do_not_change_stand_there_once() {
         folder.write_surface(BODIES[0], number, &table).unwrap();
     }
     let page = |geometry, name: &str| {
-        let take = Take::open(&folder, "..".parse().unwrap()).unwrap().with_geometry(geometry).unwrap();
-        let written = write(&take, "html", &place.path(name), Overwrite::No).unwrap();
+        let selection =
+            FrameSelection::open(&folder, "..".parse().unwrap()).unwrap().with_geometry(geometry).unwrap();
+        let written = write(&selection, "html", &place.path(name), Overwrite::No).unwrap();
         fs::read_to_string(written.entry).unwrap()
     };
     let counts = |page: &str| {

@@ -1,7 +1,7 @@
 //! Results made by hand, and exports of them.
 
 use phyxel::frame::{Frame, FrameColumn};
-use phyxel_io::export::{ExportError, ExportFormat, Geometry, Take, Written, export};
+use phyxel_io::export::{ExportError, ExportFormat, FrameSelection, Geometry, Written, export};
 use phyxel_io::results::{
     BodyInfo, ContentDigest, Overwrite, ResultFolder, RunInfo, Status, SurfaceKind, SurfaceTable, Tally, ply,
 };
@@ -63,16 +63,17 @@ impl Workplace {
     pub(crate) fn export_surfaces(&self, key: &str, geometry: Geometry, name: &str) -> Vec<SurfaceTable> {
         let (frames, surfaces) = (steady_frames(), surfaces());
         let folder = self.result_with_surfaces(&frames, &surfaces);
-        let take = Take::open(&folder, "..".parse().unwrap()).unwrap().with_geometry(geometry).unwrap();
-        write(&take, key, &self.path(name), Overwrite::No).unwrap();
+        let selection =
+            FrameSelection::open(&folder, "..".parse().unwrap()).unwrap().with_geometry(geometry).unwrap();
+        write(&selection, key, &self.path(name), Overwrite::No).unwrap();
         surfaces
     }
 
     /// Exports some frames, all to go well.
     pub(crate) fn export(&self, frames: &[Frame], key: &str, range: &str, name: &str) -> Written {
         let folder = self.result(frames);
-        let take = Take::open(&folder, range.parse().unwrap()).unwrap();
-        write(&take, key, &self.path(name), Overwrite::No).unwrap()
+        let selection = FrameSelection::open(&folder, range.parse().unwrap()).unwrap();
+        write(&selection, key, &self.path(name), Overwrite::No).unwrap()
     }
 }
 
@@ -91,13 +92,13 @@ pub(crate) fn names_in(folder: &Path) -> Vec<String> {
 }
 
 pub(crate) fn write(
-    take: &Take<'_>,
+    selection: &FrameSelection<'_>,
     key: &str,
     path: &Path,
     overwrite: Overwrite,
 ) -> Result<Written, ExportError> {
     let format = ExportFormat::find(key).unwrap();
-    export(take, format, path, overwrite, &mut |_| ControlFlow::Continue(()))
+    export(selection, format, path, overwrite, &mut |_| ControlFlow::Continue(()))
 }
 
 fn info(frames: &[Frame]) -> RunInfo {

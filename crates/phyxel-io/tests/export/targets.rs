@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use phyxel_io::export::{
-    EXPORT_FORMATS, ExportError, ExportFormat, FrameRange, Geometry, Take, export, formats_markdown,
+    EXPORT_FORMATS, ExportError, ExportFormat, FrameRange, FrameSelection, Geometry, export, formats_markdown,
 };
 use phyxel_io::results::{Overwrite, ResultFolder};
 use std::fs;
@@ -18,8 +18,8 @@ fn an_earlier_export_is_refused_or_replaced() {
     for format in EXPORT_FORMATS {
         let place = Workplace::new();
         let folder = place.result(&steady_frames());
-        let all = Take::open(&folder, FrameRange::default()).unwrap();
-        let one = Take::open(&folder, "2".parse().unwrap()).unwrap();
+        let all = FrameSelection::open(&folder, FrameRange::default()).unwrap();
+        let one = FrameSelection::open(&folder, "2".parse().unwrap()).unwrap();
         let path = place.path(&target(format));
         let first = write(&all, format.key, &path, Overwrite::No).unwrap();
         let again = write(&one, format.key, &path, Overwrite::No).unwrap_err();
@@ -35,7 +35,7 @@ fn an_earlier_export_is_refused_or_replaced() {
 fn a_folder_with_anything_else_is_never_touched() {
     let place = Workplace::new();
     let folder = place.result(&steady_frames());
-    let take = Take::open(&folder, FrameRange::default()).unwrap();
+    let selection = FrameSelection::open(&folder, FrameRange::default()).unwrap();
     for format in EXPORT_FORMATS.iter().filter(|format| !format.is_one_file()) {
         let path = place.path("photos");
         fs::create_dir_all(path.join("album")).unwrap();
@@ -43,7 +43,7 @@ fn a_folder_with_anything_else_is_never_touched() {
         for target in [path, place.path("result"), place.path("result/frames")] {
             let before = names_in(&target);
             for overwrite in [Overwrite::No, Overwrite::Yes] {
-                let error = write(&take, format.key, &target, overwrite).unwrap_err();
+                let error = write(&selection, format.key, &target, overwrite).unwrap_err();
                 assert!(
                     matches!(error, ExportError::NotAnExport { .. }) && error.is_bad_request(),
                     "{error}"
@@ -59,24 +59,24 @@ fn a_folder_with_anything_else_is_never_touched() {
 fn an_empty_folder_and_what_a_killed_export_left_are_no_obstacles() {
     let place = Workplace::new();
     let folder = place.result(&steady_frames());
-    let take = Take::open(&folder, FrameRange::default()).unwrap();
+    let selection = FrameSelection::open(&folder, FrameRange::default()).unwrap();
     fs::create_dir(place.path("clay")).unwrap();
     fs::create_dir(place.path("clay.tmp")).unwrap();
     fs::write(place.path("clay.tmp/clay_0000.ply"), b"half").unwrap();
     fs::write(place.path("a.usda.tmp"), b"half").unwrap();
-    write(&take, "ply", &place.path("clay"), Overwrite::No).unwrap();
-    write(&take, "usd", &place.path("a.usda"), Overwrite::No).unwrap();
+    write(&selection, "ply", &place.path("clay"), Overwrite::No).unwrap();
+    write(&selection, "usd", &place.path("a.usda"), Overwrite::No).unwrap();
     assert_eq!(place.names(), ["a.usda", "clay", "result"]);
     assert_eq!(names_in(&place.path("clay")).len(), 4);
     // killed while an earlier export made room for the new one
     fs::create_dir(place.path("clay.tmp.tmp")).unwrap();
     fs::write(place.path("clay.tmp.tmp/clay_0007.ply"), b"old").unwrap();
-    write(&take, "ply", &place.path("clay"), Overwrite::Yes).unwrap();
+    write(&selection, "ply", &place.path("clay"), Overwrite::Yes).unwrap();
     assert_eq!(place.names(), ["a.usda", "clay", "result"]);
     // a folder of that name with something of the user's in it stays
     fs::create_dir(place.path("b.tmp")).unwrap();
     fs::write(place.path("b.tmp/mine.txt"), b"mine").unwrap();
-    let error = write(&take, "ply", &place.path("b"), Overwrite::Yes).unwrap_err();
+    let error = write(&selection, "ply", &place.path("b"), Overwrite::Yes).unwrap_err();
     assert!(error.is_bad_request() && error.to_string().contains("mine.txt"), "{error}");
     assert!(place.path("b.tmp/mine.txt").exists() && !place.path("b").exists());
 }
@@ -85,7 +85,7 @@ fn an_empty_folder_and_what_a_killed_export_left_are_no_obstacles() {
 fn targets_that_do_not_suit_the_format_say_what_would() {
     let place = Workplace::new();
     let folder = place.result(&steady_frames());
-    let take = Take::open(&folder, FrameRange::default()).unwrap();
+    let selection = FrameSelection::open(&folder, FrameRange::default()).unwrap();
     fs::write(place.path("file"), b"x").unwrap();
     fs::create_dir(place.path("folder.usda")).unwrap();
     let cases = [
@@ -104,7 +104,7 @@ fn targets_that_do_not_suit_the_format_say_what_would() {
     ];
     for (key, name, word) in cases {
         for overwrite in [Overwrite::No, Overwrite::Yes] {
-            let error = write(&take, key, &place.path(name), overwrite).unwrap_err();
+            let error = write(&selection, key, &place.path(name), overwrite).unwrap_err();
             assert!(error.is_bad_request() && error.to_string().contains(word), "{key} {name}: {error}");
         }
     }
@@ -116,19 +116,19 @@ fn an_interrupted_or_failed_export_leaves_what_was_there() {
     for format in EXPORT_FORMATS {
         let place = Workplace::new();
         let folder = place.result(&steady_frames());
-        let take = Take::open(&folder, FrameRange::default()).unwrap();
+        let selection = FrameSelection::open(&folder, FrameRange::default()).unwrap();
         let path = place.path(&target(format));
-        write(&take, format.key, &path, Overwrite::No).unwrap();
+        write(&selection, format.key, &path, Overwrite::No).unwrap();
         let size = |entry: &std::path::Path| entry.metadata().unwrap().len();
         let entry = if format.is_one_file() { path.clone() } else { path.join(&names_in(&path)[0]) };
         let before = (size(&entry), place.names());
         let mut tell = |n_done| if n_done < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
-        let error = export(&take, format, &path, Overwrite::Yes, &mut tell).unwrap_err();
+        let error = export(&selection, format, &path, Overwrite::Yes, &mut tell).unwrap_err();
         assert!(matches!(error, ExportError::Interrupted), "{error}");
         assert_eq!((size(&entry), place.names()), before);
         let broken = folder.frame_path(3);
         fs::write(&broken, &fs::read(&broken).unwrap()[..400]).unwrap();
-        let error = write(&take, format.key, &path, Overwrite::Yes).unwrap_err();
+        let error = write(&selection, format.key, &path, Overwrite::Yes).unwrap_err();
         assert!(!error.is_bad_request() && error.to_string().contains("particles_0003.ply"), "{error}");
         assert_eq!((size(&entry), place.names()), before);
     }
@@ -138,7 +138,9 @@ fn an_interrupted_or_failed_export_leaves_what_was_there() {
 fn a_result_must_have_the_frames_and_fit_together() {
     let place = Workplace::new();
     let folder = place.result(&steady_frames());
-    let open = |range: &str| Take::open(&folder, range.parse().unwrap()).map(|take| take.numbers());
+    let open = |range: &str| {
+        FrameSelection::open(&folder, range.parse().unwrap()).map(|selection| selection.numbers())
+    };
     assert_eq!(open("1..2").unwrap(), 1..=2);
     assert!(open("2..9").unwrap_err().to_string().contains("there is no frame 9: the result has 0 to 3"));
     // a body that the run does not have, and a frame with other columns
@@ -148,8 +150,8 @@ fn a_result_must_have_the_frames_and_fit_together() {
     bare.columns.pop();
     for (bad, word) in [(alien, "body 7"), (bare, "columns")] {
         fs::write(folder.frame_path(2), phyxel_io::results::ply::encode(&bad)).unwrap();
-        let take = Take::open(&folder, FrameRange::default()).unwrap();
-        let error = take.moment(2).unwrap_err();
+        let selection = FrameSelection::open(&folder, FrameRange::default()).unwrap();
+        let error = selection.frame(2).unwrap_err();
         assert!(error.to_string().contains(word) && !error.is_bad_request(), "{error}");
     }
     fs::remove_file(folder.frame_path(2)).unwrap();
@@ -187,19 +189,23 @@ fn the_page_has_the_table_of_formats() {
 fn surfaces_must_be_there() {
     let place = Workplace::new();
     let folder = place.result(&steady_frames());
-    let take = Take::open(&folder, "..".parse().unwrap()).unwrap();
-    let error = take.with_geometry(Geometry::Surfaces).unwrap_err();
+    let selection = FrameSelection::open(&folder, "..".parse().unwrap()).unwrap();
+    let error = selection.with_geometry(Geometry::Surfaces).unwrap_err();
     assert!(error.is_bad_request() && error.to_string().contains("[bodies.surface]"), "{error}");
     let folder = place.result_with_surfaces(&steady_frames(), &surfaces()[..2]);
-    let open =
-        |range: &str| Take::open(&folder, range.parse().unwrap()).unwrap().with_geometry(Geometry::Seen);
+    let open = |range: &str| {
+        FrameSelection::open(&folder, range.parse().unwrap()).unwrap().with_geometry(Geometry::Seen)
+    };
     let error = open("..").unwrap_err().to_string();
     assert!(error.contains("surface_left arm_0002.ply") && error.contains("phyxel surface"), "{error}");
     assert!(open("..1").is_ok());
     // an earlier export of surfaces is known as one
     place.export_surfaces("vtp", Geometry::Seen, "clay");
     let folder = ResultFolder::open(&place.path("result")).unwrap();
-    let take = Take::open(&folder, "..".parse().unwrap()).unwrap();
-    assert!(matches!(write(&take, "vtp", &place.path("clay"), Overwrite::No), Err(ExportError::Exists(_))));
-    assert!(write(&take, "vtp", &place.path("clay"), Overwrite::Yes).is_ok());
+    let selection = FrameSelection::open(&folder, "..".parse().unwrap()).unwrap();
+    assert!(matches!(
+        write(&selection, "vtp", &place.path("clay"), Overwrite::No),
+        Err(ExportError::Exists(_))
+    ));
+    assert!(write(&selection, "vtp", &place.path("clay"), Overwrite::Yes).is_ok());
 }

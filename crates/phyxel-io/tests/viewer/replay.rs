@@ -5,7 +5,7 @@ use phyxel::frame::{Frame, FrameColumn};
 use phyxel_io::results::{
     BodyInfo, ContentDigest, ResultFolder, RunInfo, Status, SurfaceKind, SurfaceTable, Tally, ply,
 };
-use phyxel_io::viewer::{Moment, Replay, ViewerError, particle_of_frame};
+use phyxel_io::viewer::{PageFrame, Replay, ViewerError, particle_of_frame};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -180,7 +180,7 @@ fn a_live_frame_makes_the_same_packet_as_a_recorded_one() {
     let columns = names(&["velocity", "stress"]);
     let recorded = Packet::read(&Replay::open(&folder.0).unwrap().packet(1, &columns).unwrap());
     let frame = frame(1);
-    let live = Packet::read(&Moment::of_frame(1, &frame, &columns).encode());
+    let live = Packet::read(&PageFrame::of_frame(1, &frame, &columns).encode());
     assert_eq!(live.header["arrays"], recorded.header["arrays"]);
     for column in ["velocity", "stress"] {
         let bits = |packet: &Packet| {
@@ -299,7 +299,7 @@ fn a_few_extreme_particles_do_not_set_the_range_of_colours() {
         columns: vec![FrameColumn { name: "stress".into(), unit: "Pa", n_components: 1, values }],
         ..Frame::default()
     };
-    let packet = Packet::read(&Moment::of_frame(0, &frame, &names(&["stress"])).encode());
+    let packet = Packet::read(&PageFrame::of_frame(0, &frame, &names(&["stress"])).encode());
     let entry = packet.entry("column", Some("stress")).unwrap();
     assert_eq!(entry["range"][1].as_f64(), Some(1e6));
     // a cell of the histogram is all that one particle of 2000 can hide

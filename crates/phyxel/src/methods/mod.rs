@@ -115,7 +115,7 @@ pub trait Method: Send + Sync {
     }
 
     /// What a user should know before a run: one sentence each.
-    fn doubts(&self, _particles: &Particles) -> Vec<String> {
+    fn warnings(&self, _particles: &Particles) -> Vec<String> {
         Vec::new()
     }
 

@@ -25,7 +25,7 @@ pub(super) fn refuse_thin_bodies(
 }
 
 /// What to say of the particles that have none.
-pub(super) fn doubt_of_thin_parts(n_degenerate: usize) -> Option<String> {
+pub(super) fn warning_of_thin_parts(n_degenerate: usize) -> Option<String> {
     (n_degenerate > 0).then(|| {
         format!(
             "{n_degenerate} particles have too few neighbours, or neighbours in one plane or line only, and give no elastic \

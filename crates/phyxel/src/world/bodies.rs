@@ -60,7 +60,7 @@ impl World {
         let own = BodyTraits { friction: body.friction, matter: index as u32 };
         let traits: Vec<BodyTraits> = self.body_contacts.bodies().iter().copied().chain([own]).collect();
         let member = Member { index: index as u32, body: &body, points: &points, first_id: self.next_id };
-        let (group, doubts) = self.methods.build_group(&[member], &traits, |_| Holds::default())?;
+        let (group, warnings) = self.methods.build_group(&[member], &traits, |_| Holds::default())?;
         let n = if self.body_contacts.is_on() { self.n_too_near(&group.particles) } else { 0 };
         if n > 0 {
             let pairs = format!("\"{}\" and bodies that are there ({n} particles)", body.name);
@@ -71,7 +71,7 @@ impl World {
         self.stiffening.push(1.0);
         self.body_contacts.set_bodies(traits);
         self.groups.push(group);
-        self.warnings.extend(doubts);
+        self.warnings.extend(warnings);
         self.body_names.push(body.name);
         self.materials.push(body.material);
         Ok(BodyId(index as u32))

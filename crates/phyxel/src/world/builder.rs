@@ -1,7 +1,7 @@
 //! From a description to a world that is valid.
 
-mod doubts;
 mod groups;
+mod warnings;
 
 pub(super) use groups::{Member, Methods};
 
@@ -335,9 +335,9 @@ impl WorldBuilder {
             let members: Vec<Member<'_>> = members.iter().map(member).collect();
             let centers = &mut world.grip_centers;
             let hold = |particles: &Particles| self.hold(particles, centers, &mut held);
-            let (group, doubts) = self.methods.build_group(&members, world.body_contacts.bodies(), hold)?;
+            let (group, warnings) = self.methods.build_group(&members, world.body_contacts.bodies(), hold)?;
             world.groups.push(group);
-            world.warnings.extend(doubts);
+            world.warnings.extend(warnings);
         }
         if let Some((k, grip)) = self.grips.iter().enumerate().find(|(k, _)| held[*k] == 0) {
             let problem = match self.bodies.iter().any(|b| b.name == grip.body) {

@@ -160,7 +160,7 @@ impl World {
         }
     }
 
-    /// Doubts that came up while building.
+    /// Warnings that came up while building.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }

@@ -8,7 +8,7 @@ use phyxel_io::results::{LedgerTable, ResultFolder};
 
 /// What is known of a frame. NaN where a method has no such thing.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Moment {
+pub(super) struct FrameMeasures {
     /// (s)
     pub(super) time: f64,
     /// (J)
@@ -27,7 +27,7 @@ pub(super) struct Moment {
     pub(super) steps: f64,
 }
 
-impl Moment {
+impl FrameMeasures {
     /// Kinetic, elastic and gravity; not known where one of them is not.
     pub(super) fn total_energy(&self) -> f64 {
         self.kinetic + self.elastic + self.gravity
@@ -53,12 +53,12 @@ pub(super) struct Quantity {
     pub(super) title: &'static str,
     /// May be empty.
     pub(super) unit: &'static str,
-    pub(super) value: fn(&Moment) -> f64,
+    pub(super) value: fn(&FrameMeasures) -> f64,
 }
 
 /// All that is plotted, in order.
 pub(super) const QUANTITIES: [Quantity; 8] = [
-    Quantity { key: "total_energy", title: "total energy", unit: "J", value: Moment::total_energy },
+    Quantity { key: "total_energy", title: "total energy", unit: "J", value: FrameMeasures::total_energy },
     Quantity { key: "kinetic_energy", title: "kinetic energy", unit: "J", value: |m| m.kinetic },
     Quantity { key: "elastic_energy", title: "elastic energy", unit: "J", value: |m| m.elastic },
     Quantity {
@@ -67,15 +67,20 @@ pub(super) const QUANTITIES: [Quantity; 8] = [
         unit: "",
         value: |m| m.volume_ratio,
     },
-    Quantity { key: "height", title: "height of the highest point", unit: "m", value: Moment::height },
-    Quantity { key: "spread", title: "spread, larger horizontal extent", unit: "m", value: Moment::spread },
+    Quantity { key: "height", title: "height of the highest point", unit: "m", value: FrameMeasures::height },
+    Quantity {
+        key: "spread",
+        title: "spread, larger horizontal extent",
+        unit: "m",
+        value: FrameMeasures::spread,
+    },
     Quantity { key: "wall_time", title: "wall time per frame", unit: "s", value: |m| m.seconds },
     Quantity { key: "steps", title: "steps per frame", unit: "", value: |m| m.steps },
 ];
 
 /// Everything that is known of a run.
 pub(super) struct Measures {
-    pub(super) moments: Vec<Moment>,
+    pub(super) moments: Vec<FrameMeasures>,
     pub(super) ledger: LedgerTable,
 }
 
@@ -92,7 +97,7 @@ impl Measures {
         for k in 0..n_rows {
             // nothing was computed for the start
             let computed = k.checked_sub(1);
-            moments.push(Moment {
+            moments.push(FrameMeasures {
                 time: time[k],
                 kinetic: kinetic[k],
                 elastic: elastic[k],
@@ -137,7 +142,7 @@ mod tests {
 
     #[test]
     fn extents_are_of_the_box_and_energies_add_up_only_if_all_are_known() {
-        let mut moment = Moment {
+        let mut moment = FrameMeasures {
             time: 0.0,
             kinetic: 1.0,
             elastic: 2.0,

@@ -7,7 +7,7 @@ use crate::coloring::Coloring;
 use crate::failure::{Failure, warn};
 use crate::progress::Progress;
 use crate::render::{Bounds, Picture, Quality, named_rows, render, side_by_side, write_gif, write_note};
-use crate::theatre::Theatre;
+use crate::staging::Staging;
 use crate::{commands::render::evenly_spaced, interrupt, scene_source};
 use phyxel_io::results::{ComparisonFolder, ParticleTable, ResultFolder};
 
@@ -25,7 +25,7 @@ const LARGEST_OUTGROWTH: f32 = 3.0;
 struct Panels<'a> {
     runs: &'a [MethodRun],
     folders: Vec<ResultFolder>,
-    theatre: Theatre,
+    staging: Staging,
     coloring: Coloring,
     size: (usize, usize),
     /// The last panel of each run and its frame.
@@ -94,9 +94,9 @@ impl<'a> Panels<'a> {
         let times: Vec<f64> = (0..=last).map(|frame| frame as f64 / request.frame_rate).collect();
         let aspect = coloring.clear_share() * args.size.0 as f32 / args.size.1 as f32;
         let bounds = framed(runs, measures);
-        let theatre = Theatre::around(bounds, &times, obstacles, &args.camera.unwrap_or_default(), aspect);
+        let staging = Staging::around(bounds, &times, obstacles, &args.camera.unwrap_or_default(), aspect);
         let latest = vec![None; runs.len()];
-        Ok(Self { runs, folders, theatre, coloring, size: args.size, latest })
+        Ok(Self { runs, folders, staging, coloring, size: args.size, latest })
     }
 
     /// A labelled panel for each run. One that ended before holds its last frame and says so.
@@ -112,7 +112,7 @@ impl<'a> Panels<'a> {
                 }
                 _ => {
                     let table = self.folders[k].read_frame(frame)?;
-                    let stage = self.theatre.stage(&table, &[], &self.coloring);
+                    let stage = self.staging.stage(&table, &[], &self.coloring);
                     let panel = render(&stage, self.size.0, self.size.1, Quality::Standard);
                     self.latest[k] = Some((frame, panel.clone()));
                     panel
@@ -159,15 +159,15 @@ fn framed(runs: &[MethodRun], measures: &[Measures]) -> Bounds {
 
 #[cfg(test)]
 mod tests {
-    use super::super::measures::Moment;
+    use super::super::measures::FrameMeasures;
     use super::*;
-    use crate::march::Outcome;
+    use crate::frame_loop::Outcome;
     use phyxel::math::glam::Vec3;
     use phyxel_io::results::{LedgerTable, Tally};
 
     /// A run whose cubes have these half sides, frame by frame.
     fn run(method: &'static str, sides: &[f32]) -> (MethodRun, Measures) {
-        let moment = |side: &f32| Moment {
+        let moment = |side: &f32| FrameMeasures {
             time: 0.0,
             kinetic: 0.0,
             elastic: 0.0,

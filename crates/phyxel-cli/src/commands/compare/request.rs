@@ -20,7 +20,7 @@ pub(super) struct Request {
     /// (1/s)
     pub(super) frame_rate: f64,
     /// What a user should know before the runs.
-    pub(super) doubts: Vec<String>,
+    pub(super) warnings: Vec<String>,
     /// What was decided for them.
     pub(super) notes: Vec<String>,
 }
@@ -63,8 +63,8 @@ fn request(
     let Some((_, first, named)) = sources.first() else {
         return Err(Failure::Usage("--methods needs two or more methods".into()));
     };
-    let doubts = sources.iter().flat_map(|(method, source, _)| {
-        source.doubts().into_iter().map(move |doubt| format!("`{method}`: {doubt}"))
+    let warnings = sources.iter().flat_map(|(method, source, _)| {
+        source.warnings().into_iter().map(move |warning| format!("`{method}`: {warning}"))
     });
     let mut notes = Vec::new();
     if !named.is_empty() {
@@ -80,7 +80,7 @@ fn request(
         title: first.title.clone(),
         n_frames: args.frames.unwrap_or_else(|| first.scene.n_frames()),
         frame_rate: first.scene.frame_rate,
-        doubts: doubts.collect(),
+        warnings: warnings.collect(),
         notes,
         scene,
     })

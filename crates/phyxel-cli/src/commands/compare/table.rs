@@ -1,8 +1,8 @@
 //! The table of a comparison: a row per quantity, a column per method.
 
 use super::MethodRun;
-use super::measures::{Measures, Moment, cell};
-use crate::march::Outcome;
+use super::measures::{FrameMeasures, Measures, cell};
+use crate::frame_loop::Outcome;
 use crate::scene_source::number;
 use crate::table::Table;
 use phyxel_io::scene::listed;
@@ -110,9 +110,9 @@ fn rows(runs: &[MethodRun], measures: &[Measures]) -> Vec<Row> {
     put("nearest_smallest_least", "", &|_, m| Cell::Number(column(m, "nearest_smallest", least)));
     put("crowded_peak", "", &|_, m| Cell::Number(column(m, "crowded", peak)));
     put("pieces_end", "", &|_, m| Cell::Number(column(m, "pieces", last)));
-    put("total_energy_start", "J", &|_, m| over(m, Moment::total_energy, first));
-    put("total_energy_end", "J", &|_, m| over(m, Moment::total_energy, last));
-    put("total_energy_peak", "J", &|_, m| over(m, Moment::total_energy, peak));
+    put("total_energy_start", "J", &|_, m| over(m, FrameMeasures::total_energy, first));
+    put("total_energy_end", "J", &|_, m| over(m, FrameMeasures::total_energy, last));
+    put("total_energy_peak", "J", &|_, m| over(m, FrameMeasures::total_energy, peak));
     put("kinetic_energy_end", "J", &|_, m| over(m, |moment| moment.kinetic, last));
     put("kinetic_energy_peak", "J", &|_, m| over(m, |moment| moment.kinetic, peak));
     put("elastic_energy_end", "J", &|_, m| over(m, |moment| moment.elastic, last));
@@ -124,8 +124,8 @@ fn rows(runs: &[MethodRun], measures: &[Measures]) -> Vec<Row> {
     put("plastic_work_end", "J", &|_, m| Cell::Number(column(m, "plastic_work", last)));
     put("volume_change_end", "%", &|_, m| over(m, volume_change, last));
     put("volume_change_largest", "%", &|_, m| over(m, volume_change, largest));
-    put("height_end", "m", &|_, m| over(m, Moment::height, last));
-    put("spread_end", "m", &|_, m| over(m, Moment::spread, last));
+    put("height_end", "m", &|_, m| over(m, FrameMeasures::height, last));
+    put("spread_end", "m", &|_, m| over(m, FrameMeasures::spread, last));
     put("max_speed_peak", "m/s", &|_, m| Cell::Number(column(m, "max_speed", peak)));
     put("wall_time", "s", &|run, _| Cell::Number(run.tally.wall_seconds));
     put("wall_time_per_frame", "s", &|_, m| over(m, |moment| moment.seconds, mean));
@@ -164,11 +164,11 @@ fn counters(measures: &[Measures]) -> Vec<&str> {
 }
 
 /// (%)
-fn volume_change(moment: &Moment) -> f64 {
+fn volume_change(moment: &FrameMeasures) -> f64 {
     100.0 * (moment.volume_ratio - 1.0)
 }
 
-fn over(measures: &Measures, value: fn(&Moment) -> f64, whole: fn(&[f64]) -> f64) -> Cell {
+fn over(measures: &Measures, value: fn(&FrameMeasures) -> f64, whole: fn(&[f64]) -> f64) -> Cell {
     Cell::Number(whole(&measures.moments.iter().map(value).collect::<Vec<_>>()))
 }
 

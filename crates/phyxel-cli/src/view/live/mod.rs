@@ -11,7 +11,7 @@ use crate::scene_source::{SceneSource, SceneText};
 use hub::{Answer, Hub, PageId, Snapshot, Wish};
 use phyxel::world::World;
 use phyxel_io::results::SurfaceKind;
-use phyxel_io::viewer::{Moment, MomentSurface, Scenery, ledger_columns};
+use phyxel_io::viewer::{PageFrame, PageSurface, Scenery, ledger_columns};
 use serde_json::{Value, json};
 use simulation::Simulation;
 use std::collections::VecDeque;
@@ -62,12 +62,12 @@ impl LiveSource {
 
     /// The packet of a moment.
     fn packet(&self, snapshot: &Snapshot, columns: &[String]) -> Vec<u8> {
-        let mut moment = Moment::of_frame(snapshot.index, &snapshot.frame, columns);
-        moment.obstacles = self.scenery.poses(snapshot.frame.time);
-        moment.surfaces =
-            snapshot.surfaces.iter().map(|(body, table)| MomentSurface::of_table(*body, table)).collect();
-        moment.ledger = Some((*snapshot.ledger).clone());
-        moment.encode()
+        let mut page_frame = PageFrame::of_frame(snapshot.index, &snapshot.frame, columns);
+        page_frame.obstacles = self.scenery.poses(snapshot.frame.time);
+        page_frame.surfaces =
+            snapshot.surfaces.iter().map(|(body, table)| PageSurface::of_table(*body, table)).collect();
+        page_frame.ledger = Some((*snapshot.ledger).clone());
+        page_frame.encode()
     }
 }
 

@@ -1,12 +1,12 @@
 //! USD as text (.usda): below one `Xform` a `Mesh` prim per surface and a `Points` prim per body, animated by time samples.
 //!
 //! A time code is the number of a frame. The text has all samples of an attribute together, the frames have all attributes
-//! of a moment together: samples are spooled to a file beside the target, one after the other, and then put in their order,
+//! of a frame together: samples are spooled to a file beside the target, one after the other, and then put in their order,
 //! so that no more than a frame is ever in memory. An attribute that never changes is written once, without time samples.
 
 mod prims;
 
-use super::{ExportError, Outlet, Take};
+use super::{ExportError, FrameSelection, Outlet};
 use crate::results::atomic::Aside;
 use prims::{Attribute, Prim};
 use std::fs::File;
@@ -16,27 +16,27 @@ const ROOT: &str = "phyxel";
 /// Where the materials of groups are.
 const MATERIALS: &str = "materials";
 
-pub(super) fn write(take: &Take<'_>, outlet: &mut Outlet<'_>) -> Result<(), ExportError> {
+pub(super) fn write(selection: &FrameSelection<'_>, outlet: &mut Outlet<'_>) -> Result<(), ExportError> {
     let mut prims: Vec<Prim> = Vec::new();
     let mut spool = Spool::create(outlet)?;
-    for number in take.numbers() {
-        let moment = take.moment(number)?;
+    for number in selection.numbers() {
+        let frame = selection.frame(number)?;
         if prims.is_empty() {
-            prims = Prim::all(take, &moment);
+            prims = Prim::all(selection, &frame);
         }
         let attributes = prims.iter().flat_map(|prim| prim.attributes.iter().map(move |a| (prim, a)));
         let mut rows = (usize::MAX, Vec::new());
         for (track, (prim, attribute)) in attributes.enumerate() {
             // in the order of the bodies, so that rows are looked for once each
             if rows.0 != prim.body {
-                rows = (prim.body, moment.rows_of(prim.body));
+                rows = (prim.body, frame.rows_of(prim.body));
             }
-            let text = attribute.value.text(&moment, prim.body, &rows.1);
+            let text = attribute.value.text(&frame, prim.body, &rows.1);
             spool.add(track, text).map_err(|source| outlet.failed(source))?;
         }
         outlet.watch.frame_is_done()?;
     }
-    assemble(take, &prims, &mut spool, outlet.file).map_err(|source| outlet.failed(source))
+    assemble(selection, &prims, &mut spool, outlet.file).map_err(|source| outlet.failed(source))
 }
 
 /// Samples in a file, in the order in which they come. It is removed in the end.
@@ -95,10 +95,15 @@ impl Spool {
     }
 }
 
-fn assemble(take: &Take<'_>, prims: &[Prim], spool: &mut Spool, file: &mut File) -> io::Result<()> {
+fn assemble(
+    selection: &FrameSelection<'_>,
+    prims: &[Prim],
+    spool: &mut Spool,
+    file: &mut File,
+) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 18, file);
-    let info = take.info();
-    let (first, last) = (take.numbers().start().to_owned(), take.numbers().end().to_owned());
+    let info = selection.info();
+    let (first, last) = (selection.numbers().start().to_owned(), selection.numbers().end().to_owned());
     write!(
         out,
         "#usda 1.0\n(\n    defaultPrim = \"{ROOT}\"\n    doc = {}\n    endTimeCode = {last}\n    framesPerSecond = {rate}\n    \
@@ -126,7 +131,7 @@ fn assemble(take: &Take<'_>, prims: &[Prim], spool: &mut Spool, file: &mut File)
         prim.constants.iter().try_for_each(|line| writeln!(out, "        {line}"))?;
         for attribute in &prim.attributes {
             let track = tracks.next().unwrap_or_default();
-            write_attribute(attribute, &track, take, spool, &mut out)?;
+            write_attribute(attribute, &track, selection, spool, &mut out)?;
         }
         for (group, faces) in &prim.groups {
             let faces: Vec<String> = faces.iter().map(u32::to_string).collect();
@@ -159,7 +164,7 @@ fn assemble(take: &Take<'_>, prims: &[Prim], spool: &mut Spool, file: &mut File)
 fn write_attribute(
     attribute: &Attribute,
     track: &Track,
-    take: &Take<'_>,
+    selection: &FrameSelection<'_>,
     spool: &mut Spool,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -178,7 +183,7 @@ fn write_attribute(
         writeln!(out, "        {declaration}{metadata}")?;
     }
     writeln!(out, "        {declaration}.timeSamples = {{")?;
-    for (number, &place) in take.numbers().zip(&track.places) {
+    for (number, &place) in selection.numbers().zip(&track.places) {
         write!(out, "            {number}: ")?;
         spool.copy(place, out)?;
         writeln!(out, ",")?;

@@ -1,8 +1,8 @@
-//! What the prims are made of: the attributes of point clouds and meshes, and their values in a moment.
+//! What the prims are made of: the attributes of point clouds and meshes, and their values in a frame.
 
+use super::super::frame_selection::is_velocity;
 use super::super::number::{push_f32, push_joined};
-use super::super::take::is_velocity;
-use super::super::{Moment, Take};
+use super::super::{FrameSelection, SelectedFrame};
 use super::{Names, quoted};
 use crate::results::SurfaceTable;
 use std::fmt::Write as _;
@@ -20,7 +20,7 @@ pub(super) struct Prim {
     pub(super) groups: Vec<(String, Vec<u32>)>,
 }
 
-/// An attribute of a prim: its declaration, and its value in a moment.
+/// An attribute of a prim: its declaration, and its value in a frame.
 pub(super) struct Attribute {
     /// Type and name.
     pub(super) declaration: String,
@@ -65,21 +65,21 @@ fn attribute(declaration: &str, metadata: &[&str], value: Value) -> Attribute {
 }
 
 impl Prim {
-    /// The prims of all bodies, as a first moment tells.
-    pub(super) fn all(take: &Take<'_>, first: &Moment) -> Vec<Self> {
+    /// The prims of all bodies, as a first frame tells.
+    pub(super) fn all(selection: &FrameSelection<'_>, first: &SelectedFrame) -> Vec<Self> {
         let mut prims = Vec::new();
-        for (body, name) in take.body_names().enumerate() {
+        for (body, name) in selection.body_names().enumerate() {
             if let Some(surface) = &first.surfaces[body] {
                 prims.push(Self::mesh(body, name, surface));
             }
-            if take.shows_particles(body) {
-                prims.push(Self::points(body, name, take));
+            if selection.shows_particles(body) {
+                prims.push(Self::points(body, name, selection));
             }
         }
         prims
     }
 
-    fn points(body: usize, name: &str, take: &Take<'_>) -> Self {
+    fn points(body: usize, name: &str, selection: &FrameSelection<'_>) -> Self {
         let mut attributes = vec![
             attribute("float3[] extent", &[], Value::Extent),
             attribute("int64[] ids", &[], Value::Ids),
@@ -90,7 +90,7 @@ impl Prim {
         ];
         let mut names = Names::default();
         names.identifier("id");
-        for (place, column) in take.columns().iter().enumerate() {
+        for (place, column) in selection.columns().iter().enumerate() {
             if is_velocity(&column.name, column.n_components) {
                 attributes.push(attribute("vector3f[] velocities", &[], Value::Column(place)));
                 continue;
@@ -143,9 +143,9 @@ impl Prim {
 }
 
 impl Value {
-    /// The value in a moment, for a body whose particles are in these rows.
-    pub(super) fn text(self, moment: &Moment, body: usize, rows: &[usize]) -> String {
-        let particles = &moment.particles;
+    /// The value in a frame, for a body whose particles are in these rows.
+    pub(super) fn text(self, frame: &SelectedFrame, body: usize, rows: &[usize]) -> String {
+        let particles = &frame.particles;
         let mut text = String::from("[");
         let each = rows.iter().copied();
         match self {
@@ -169,7 +169,7 @@ impl Value {
                 });
             }
             Self::Surface(part) => {
-                if let Some(surface) = &moment.surfaces[body] {
+                if let Some(surface) = &frame.surfaces[body] {
                     part.push(&mut text, surface);
                 }
             }

@@ -29,7 +29,7 @@ pub use params::{
 };
 
 use super::stiffness::Stiffness;
-use super::thin_bodies::doubt_of_thin_parts;
+use super::thin_bodies::warning_of_thin_parts;
 use super::{
     Change, ColumnInfo, Connectivity, Energies, Method, MethodError, StepContext, StepError, StepReport,
     TimeStepLimit, count_pieces, explicit,
@@ -85,7 +85,7 @@ pub struct Embedded {
     sph: SphViscosity,
     laplacian: Laplacian,
     rest: RestFacts,
-    lattice_doubts: Vec<String>,
+    lattice_warnings: Vec<String>,
 }
 
 /// What the particles are made of.
@@ -352,9 +352,9 @@ impl Method for Embedded {
         self.gradients[i]
     }
 
-    fn doubts(&self, _particles: &Particles) -> Vec<String> {
-        let thin = doubt_of_thin_parts(self.n_degenerate());
-        self.lattice_doubts.iter().cloned().chain(thin).collect()
+    fn warnings(&self, _particles: &Particles) -> Vec<String> {
+        let thin = warning_of_thin_parts(self.n_degenerate());
+        self.lattice_warnings.iter().cloned().chain(thin).collect()
     }
 
     fn columns(&self) -> &'static [ColumnInfo] {

@@ -16,7 +16,7 @@ use crate::particles::Particles;
 const RESAMPLED_AT_REST: Real = 0.05;
 
 /// Flow lines the layers of a lattice up and merges them all at once.
-fn lattice_doubt(body: &GroupBody) -> Option<String> {
+fn lattice_warning(body: &GroupBody) -> Option<String> {
     (body.sampling == Sampling::Lattice).then(|| {
         format!(
             "body \"{}\" flows and its particles are on a lattice, whose layers show in the flow: sampling = \"jittered\" flows \
@@ -106,7 +106,7 @@ impl Embedded {
             sph: SphViscosity::default(),
             laplacian: Laplacian::default(),
             rest: RestFacts::default(),
-            lattice_doubts: matter.bodies.iter().filter(|b| b.flows).filter_map(lattice_doubt).collect(),
+            lattice_warnings: matter.bodies.iter().filter(|b| b.flows).filter_map(lattice_warning).collect(),
             params,
         };
         method.compute_bases(particles);

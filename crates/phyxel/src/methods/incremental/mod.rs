@@ -25,7 +25,7 @@ pub use params::{ForceForm, History, Integrator, Params, StressForm, ViscosityMo
 use self::lists::{BondFacts, Metric};
 use super::stiffness::Stiffness;
 use super::strays::strays;
-use super::thin_bodies::doubt_of_thin_parts;
+use super::thin_bodies::warning_of_thin_parts;
 use super::{
     Change, ColumnInfo, Connectivity, Energies, LEAST_VOLUME_RATIO, Method, MethodError, StepContext,
     StepError, StepReport, TimeStepLimit, count_pieces, explicit,
@@ -304,8 +304,8 @@ impl Method for Incremental {
         self.gradient[i]
     }
 
-    fn doubts(&self, _particles: &Particles) -> Vec<String> {
-        doubt_of_thin_parts(self.n_degenerate()).into_iter().collect()
+    fn warnings(&self, _particles: &Particles) -> Vec<String> {
+        warning_of_thin_parts(self.n_degenerate()).into_iter().collect()
     }
 
     fn columns(&self) -> &'static [ColumnInfo] {

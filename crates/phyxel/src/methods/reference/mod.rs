@@ -193,14 +193,14 @@ impl Method for Reference {
         self.gradients[i]
     }
 
-    fn doubts(&self, _particles: &Particles) -> Vec<String> {
+    fn warnings(&self, _particles: &Particles) -> Vec<String> {
         let n = self.rest.degenerate.len();
-        let doubt = || {
+        let warning = || {
             format!(
                 "{n} particles have neighbours in one plane or line only and get no elastic force: thin parts need two layers, a smaller spacing"
             )
         };
-        if n > 0 { vec![doubt()] } else { Vec::new() }
+        if n > 0 { vec![warning()] } else { Vec::new() }
     }
 
     fn columns(&self) -> &'static [ColumnInfo] {

@@ -273,7 +273,7 @@ fn degenerate_neighbourhoods_are_counted_and_give_no_force() {
     let mut method = build(Params::default(), &mut particles, 0.3);
     let n = method.rest.degenerate.len();
     assert!(n > 40 && n < 72, "{n}");
-    assert_eq!(method.doubts(&particles).len(), 1);
+    assert_eq!(method.warnings(&particles).len(), 1);
     method.forces_at(&particles.position);
     assert!(method.gradients.iter().all(|f| frobenius_norm(*f - Mat3::IDENTITY) < 1e-12));
     let mut x = particles.position.clone();

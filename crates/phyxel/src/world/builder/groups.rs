@@ -65,7 +65,7 @@ impl Methods {
         let method = factory
             .build(&mut particles, &matter)
             .map_err(|source| BuildError::Method { body: source.body.map(|b| b as usize), source })?;
-        let doubts = method.doubts(&particles);
+        let warnings = method.warnings(&particles);
         let rest_limit = method.max_time_step(&particles).value;
         let bonds = |i: usize, visit: &mut dyn FnMut(usize, Vec3)| method.visit_bonds(&particles, i, visit);
         let bodies = members.iter().map(|m| (m.index, &m.body.carried));
@@ -83,7 +83,7 @@ impl Methods {
             start_limit: rest_limit,
             rest_limit,
         };
-        Ok((group, doubts))
+        Ok((group, warnings))
     }
 }
 

@@ -124,7 +124,7 @@ fn degenerate_neighbourhoods_keep_momentum_and_are_counted() {
     method.bonds.index_incoming();
     method.compute_bases(&particles);
     assert_eq!(method.n_degenerate(), 2);
-    assert_eq!(method.doubts(&particles).len(), 1);
+    assert_eq!(method.warnings(&particles).len(), 1);
     let map = random_map(8, 0.3);
     let x: Vec<Vec3> = particles.position.iter().map(|&p| map * p).collect();
     method.forces_at(&x, &particles.body);

@@ -15,7 +15,7 @@ const LARGEST_OBSTACLE: f32 = 2.0;
 const UPRIGHT: f64 = 0.9999;
 
 /// What all pictures have in common.
-pub(crate) struct Theatre {
+pub(crate) struct Staging {
     camera: Camera,
     obstacles: Vec<Scenery>,
     /// A point in the middle, to draw infinite planes around.
@@ -29,7 +29,7 @@ struct Scenery {
     surface: Option<(Vec<Vec3>, Vec<[u32; 3]>)>,
 }
 
-impl Theatre {
+impl Staging {
     /// A view of all particles in all frames.
     pub(crate) fn new(
         tables: &[ParticleTable],
@@ -180,15 +180,15 @@ mod tests {
         let mut room = Obstacle::new("room", Shape::Box { size: Vec3::splat(9.0) }.into());
         room.inside = true;
         let tables = [table(0.0), table(1.0)];
-        let theatre = Theatre::new(&tables, vec![floor, slope, ball, room], &CameraOptions::default(), 1.0);
-        let stage = theatre.stage(&tables[1], &[], &Coloring::Body);
+        let staging = Staging::new(&tables, vec![floor, slope, ball, room], &CameraOptions::default(), 1.0);
+        let stage = staging.stage(&tables[1], &[], &Coloring::Body);
         assert_eq!(stage.ground, Some(0.25));
         assert_eq!(stage.planes.len(), 1);
         assert!((stage.planes[0].point.dot(stage.planes[0].normal) - 0.25).abs() < 1e-6);
         assert_eq!((stage.meshes.len(), stage.spheres.len()), (1, 2));
         let lowest = stage.meshes[0].vertices.iter().map(|vertex| vertex.y).fold(f32::INFINITY, f32::min);
         assert!((lowest - 2.5).abs() < 1e-3, "{lowest}");
-        let start = theatre.stage(&tables[0], &[], &Coloring::Body);
+        let start = staging.stage(&tables[0], &[], &Coloring::Body);
         assert_eq!(start.camera.eye, stage.camera.eye);
     }
 }

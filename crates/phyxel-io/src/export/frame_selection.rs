@@ -10,7 +10,7 @@ const VELOCITY: &str = "velocity";
 
 /// Some frames of a result, read one at a time, and what is the same in all of them.
 #[derive(Debug)]
-pub struct Take<'a> {
+pub struct FrameSelection<'a> {
     folder: &'a ResultFolder,
     info: RunInfo,
     numbers: RangeInclusive<usize>,
@@ -45,18 +45,18 @@ pub struct ColumnHead {
 
 /// What is exported of one frame.
 #[derive(Clone, Debug)]
-pub struct Moment {
+pub struct SelectedFrame {
     /// Of the frame.
     pub number: usize,
     /// (s)
     pub time: f64,
-    /// Rows in order of id. Every take has the same columns in all of its frames.
+    /// Rows in order of id. Every selection has the same columns in all of its frames.
     pub particles: ParticleTable,
     /// For each body its surface, if it has one that is exported.
     pub surfaces: Vec<Option<SurfaceTable>>,
 }
 
-impl<'a> Take<'a> {
+impl<'a> FrameSelection<'a> {
     /// Chooses frames of a result, which may still be growing.
     ///
     /// # Errors
@@ -154,7 +154,7 @@ impl<'a> Take<'a> {
     ///
     /// # Errors
     /// When it cannot be read, or does not fit the others.
-    pub fn moment(&self, number: usize) -> Result<Moment, ExportError> {
+    pub fn frame(&self, number: usize) -> Result<SelectedFrame, ExportError> {
         let particles = self.folder.read_frame(number)?;
         let damaged = |problem: String| ResultError::damaged(&self.folder.frame_path(number), problem);
         let n_bodies = self.info.bodies.len();
@@ -171,7 +171,7 @@ impl<'a> Take<'a> {
             self.shows_surface(body).then(|| self.folder.read_surface(name, number)).transpose()
         };
         let surfaces = (0..n_bodies).map(surface).collect::<Result<_, _>>()?;
-        Ok(Moment { number, time: particles.time, particles, surfaces })
+        Ok(SelectedFrame { number, time: particles.time, particles, surfaces })
     }
 }
 
@@ -188,7 +188,7 @@ pub(super) fn is_velocity(name: &str, n_components: usize) -> bool {
     name == VELOCITY && n_components == 3
 }
 
-impl Moment {
+impl SelectedFrame {
     /// Leaves only the particles of some bodies.
     pub(super) fn keep_particles(&mut self, is_kept: impl Fn(usize) -> bool) {
         let ParticleTable { position, id, body, radius, columns, .. } = &mut self.particles;

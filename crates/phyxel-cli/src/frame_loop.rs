@@ -1,4 +1,4 @@
-//! The march through the frames that `run`, `resume` and `compare` share.
+//! The loop over the frames that `run`, `resume` and `compare` share.
 
 use crate::progress::{FrameNews, Progress, Verbosity};
 use crate::sampling_watch::SamplingWatch;
@@ -29,7 +29,7 @@ pub(crate) struct Plan {
     pub(crate) label: String,
 }
 
-/// How a march ended.
+/// How the loop ended.
 pub(crate) enum Outcome {
     /// All frames are there.
     Done,
@@ -39,7 +39,7 @@ pub(crate) enum Outcome {
     Failed(Box<WorldError>),
 }
 
-/// What a march leaves.
+/// Result of the loop.
 pub(crate) struct Report {
     /// How it ended.
     pub(crate) outcome: Outcome,
@@ -50,12 +50,12 @@ pub(crate) struct Report {
     /// Seconds of writing in the background.
     pub(crate) writing: f64,
     /// What went wrong beside the simulation.
-    pub(crate) doubts: Vec<String>,
+    pub(crate) warnings: Vec<String>,
     /// How the sampling turned bad: a sentence each.
     pub(crate) sampling: Vec<String>,
 }
 
-struct March<'a> {
+struct FrameLoop<'a> {
     plan: &'a Plan,
     world: &'a mut World,
     surfaces: &'a Surfaces,
@@ -66,7 +66,7 @@ struct March<'a> {
     /// Seconds of making frames and surfaces, of writing checkpoints, and of waiting for the disk.
     snapshots: f64,
     surfacing: f64,
-    doubts: Vec<String>,
+    warnings: Vec<String>,
     sampling: SamplingWatch,
     checkpoints: f64,
     waiting: f64,
@@ -76,14 +76,14 @@ struct March<'a> {
 ///
 /// # Errors
 /// When results cannot be written.
-pub(crate) fn march(
+pub(crate) fn run_frames(
     plan: &Plan,
     world: &mut World,
     surfaces: &Surfaces,
     recorder: Recorder,
 ) -> Result<Report, ResultError> {
     let start = clock::seconds();
-    let mut march = March {
+    let mut frames = FrameLoop {
         plan,
         world,
         surfaces,
@@ -93,13 +93,13 @@ pub(crate) fn march(
         frame_seconds: Vec::new(),
         snapshots: 0.0,
         surfacing: 0.0,
-        doubts: Vec::new(),
+        warnings: Vec::new(),
         sampling: plan.sampling.clone(),
         checkpoints: 0.0,
         waiting: 0.0,
     };
     let progress = Progress::new(plan.first_frame, plan.last_frame, plan.verbosity, &plan.label);
-    let outcome = march.all_frames(&progress);
+    let outcome = frames.all_frames(&progress);
     progress.finish();
     let outcome = outcome?;
     let status = match &outcome {
@@ -107,20 +107,20 @@ pub(crate) fn march(
         Outcome::Interrupted(_) => Status::Interrupted,
         Outcome::Failed(error) => Status::Failed(error.to_string()),
     };
-    march.close_tally();
-    let total = march.tally.after(&plan.earlier);
-    let writing = march.recorder.finish(status, total)?;
+    frames.close_tally();
+    let total = frames.tally.after(&plan.earlier);
+    let writing = frames.recorder.finish(status, total)?;
     Ok(Report {
         outcome,
-        tally: march.tally,
-        frame_seconds: march.frame_seconds,
+        tally: frames.tally,
+        frame_seconds: frames.frame_seconds,
         writing,
-        doubts: march.doubts,
-        sampling: march.sampling.warnings(|frame| format!("frame {frame}")),
+        warnings: frames.warnings,
+        sampling: frames.sampling.warnings(|frame| format!("frame {frame}")),
     })
 }
 
-impl March<'_> {
+impl FrameLoop<'_> {
     fn all_frames(&mut self, progress: &Progress) -> Result<Outcome, ResultError> {
         let plan = self.plan;
         if plan.first_frame == 0 {
@@ -177,7 +177,7 @@ impl March<'_> {
         self.snapshots += clock::seconds() - start;
         let start = clock::seconds();
         let (surfaces, problems) = self.surfaces.now(self.world);
-        self.doubts.extend(problems.into_iter().map(|problem| format!("frame {frame}: {problem}")));
+        self.warnings.extend(problems.into_iter().map(|problem| format!("frame {frame}: {problem}")));
         self.surfacing += clock::seconds() - start;
         self.close_tally();
         let total = self.tally.after(&self.plan.earlier);
