@@ -1,9 +1,9 @@
-//! The clock that the engine is lent: it has none of its own.
+//! Clock that the program passes to the engine, which has no clock of its own.
 
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// Seconds since the first call.
+/// Returns the seconds since the first call.
 pub(crate) fn seconds() -> f64 {
     static START: OnceLock<Instant> = OnceLock::new();
     START.get_or_init(Instant::now).elapsed().as_secs_f64()

@@ -6,16 +6,16 @@ use phyxel_io::results::{ParticleColumn, ParticleTable};
 /// Share of the width, about the middle, that a legend at the right leaves free.
 const CLEAR_OF_LEGEND: f32 = 0.74;
 
-/// How particles are coloured, the same in all frames.
+/// Rule that gives particles their colours, the same in all frames.
 #[derive(Clone, Debug)]
 pub(crate) enum Coloring {
-    /// Each body has its colour.
+    /// Each body has its own colour.
     Body,
-    /// By the values of a column; of a vector, by its length.
+    /// Colours follow the values of a column; for a vector, its length.
     Column(ColorBar),
 }
 
-/// For clap: "MIN:MAX".
+/// Parses "MIN:MAX" for clap.
 pub(crate) fn parse_range(text: &str) -> Result<[f32; 2], String> {
     let expected = "two numbers MIN:MAX are expected, the first one smaller";
     let (min, max) = text.split_once(':').ok_or(expected)?;
@@ -27,7 +27,7 @@ pub(crate) fn parse_range(text: &str) -> Result<[f32; 2], String> {
 }
 
 impl Coloring {
-    /// A colouring for all of the frames, so that a colour means the same in each of them.
+    /// Builds a colouring for all of the frames, so that a colour means the same in each of them.
     pub(crate) fn new(name: &str, range: Option<[f32; 2]>, tables: &[ParticleTable]) -> Result<Self, String> {
         if name == "body" {
             return if range.is_some() {
@@ -54,7 +54,7 @@ impl Coloring {
         Ok(Self::Column(ColorBar { label, unit, min, max, map }))
     }
 
-    /// The colour of each particle.
+    /// Returns the colour of each particle.
     pub(crate) fn colors(&self, table: &ParticleTable) -> Vec<Color> {
         let n_rows = table.id.len();
         match self {
@@ -68,12 +68,12 @@ impl Coloring {
         }
     }
 
-    /// Share of a picture's width, about the middle, that the legend leaves free.
+    /// Returns the share of a picture's width, about the middle, that the legend leaves free.
     pub(crate) fn clear_share(&self) -> f32 {
         if self.legend().is_some() { CLEAR_OF_LEGEND } else { 1.0 }
     }
 
-    /// The legend, if there is one.
+    /// Returns the legend, if there is one.
     pub(crate) fn legend(&self) -> Option<ColorBar> {
         match self {
             Self::Body => None,
@@ -85,7 +85,7 @@ impl Coloring {
 /// Share of the values at each end that may lie beyond the colours: a few extreme particles must not darken all others.
 const CUT: f64 = 0.002;
 
-/// The range of all finite values but the most extreme ones; all of them if these are no outliers.
+/// Returns the range of all finite values except the most extreme ones; if these are no outliers, of all values.
 fn bulk_range(values: impl Iterator<Item = f32>) -> Option<[f32; 2]> {
     let mut finite: Vec<f32> = values.filter(|value| value.is_finite()).collect();
     let cut = (CUT * finite.len() as f64) as usize;
@@ -101,7 +101,7 @@ fn map_for([min, max]: [f32; 2]) -> ColorMap {
     if min < 0.0 && max > 0.0 { ColorMap::Diverging } else { ColorMap::Sequential }
 }
 
-/// A column by its name; the speed is also in the velocity.
+/// Finds a column by its name; "speed" is also found as the length of "velocity".
 fn column<'a>(table: &'a ParticleTable, name: &str) -> Option<&'a ParticleColumn> {
     let find = |name: &str| table.columns.iter().find(|column| column.name == name);
     find(name).or_else(|| if name == "speed" { find("velocity") } else { None })

@@ -1,4 +1,4 @@
-//! How a command can end other than well, what it says then, and the exit codes.
+//! Failures of a command, their messages, and the exit codes.
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, NamedSource, SourceSpan};
 use phyxel_io::export::ExportError;
@@ -8,30 +8,30 @@ use phyxel_io::viewer::ViewerError;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-/// Exit code of a run that was stopped by Ctrl-C, as shells have it.
+/// Exit code of a run that was stopped by Ctrl-C, as shells define it.
 pub(crate) const INTERRUPTED: u8 = 130;
 const RUN_FAILED: u8 = 1;
 const BAD_INPUT: u8 = 2;
 
-/// Why a command did not end well.
+/// Reason why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The scene is wrong; nothing was written.
     Scene(Box<SceneError>),
-    /// A part of the scene is beyond a method; nothing was written.
+    /// A method cannot run a part of the scene; nothing was written.
     Refused {
-        /// Keys of the methods, as they stand in a sentence.
+        /// Keys of the methods, in the form used in a sentence.
         methods: String,
-        /// What they cannot do.
+        /// Parts of the scene that these methods cannot run.
         error: Box<SceneError>,
     },
     /// The arguments are wrong; nothing was written.
     Usage(String),
-    /// It could not go on.
+    /// The run could not continue.
     Run(String),
-    /// The user stopped it.
+    /// The user stopped the run.
     Interrupted(String),
-    /// Several at once; the first decides on the exit code.
+    /// Several failures at once; the first decides on the exit code.
     Several(Vec<Self>),
 }
 
@@ -91,7 +91,7 @@ impl From<ViewerError> for Failure {
 }
 
 impl Failure {
-    /// Says what happened, on stderr, and gives the exit code.
+    /// Prints the failure on stderr and returns the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         ExitCode::from(self.tell())
     }
@@ -138,12 +138,12 @@ fn label() -> &'static str {
     if has_color() { "\x1b[31;1merror:\x1b[0m" } else { "error:" }
 }
 
-/// Colour only on terminals, and never against <https://no-color.org>.
+/// Returns true if stderr is a terminal and `NO_COLOR` is not set (<https://no-color.org>).
 fn has_color() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// One mistake in a scene, as miette wants it.
+/// One mistake in a scene, in the form that miette expects.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 #[error("{message}")]
 struct SceneProblem {
@@ -156,7 +156,7 @@ struct SceneProblem {
     help: Option<String>,
 }
 
-/// All problems of a scene with their lines.
+/// Formats all problems of a scene with their lines.
 fn scene_report(error: &SceneError, color: bool) -> String {
     let theme = if color { GraphicalTheme::unicode() } else { GraphicalTheme::none() };
     let handler = GraphicalReportHandler::new_themed(theme).with_links(false).with_width(100);
@@ -171,7 +171,7 @@ fn scene_report(error: &SceneError, color: bool) -> String {
             help: problem.help.clone(),
         };
         if handler.render_report(&mut text, &shown).is_err() {
-            // the plain form has all that matters
+            // the plain form has all that matters, too
             return error.to_string();
         }
     }

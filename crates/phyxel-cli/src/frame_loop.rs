@@ -1,4 +1,4 @@
-//! The loop over the frames that `run`, `resume` and `compare` share.
+//! Loop over the frames that `run`, `resume` and `compare` share.
 
 use crate::progress::{FrameNews, Progress, Verbosity};
 use crate::sampling_watch::SamplingWatch;
@@ -7,51 +7,51 @@ use crate::{clock, interrupt, memory};
 use phyxel::world::{World, WorldError};
 use phyxel_io::results::{Recorder, ResultError, Status, Tally};
 
-/// What is to be computed and written.
+/// Frames to compute and to write, and the settings for this.
 pub(crate) struct Plan {
-    /// The first frame to compute; 0 writes the start, too.
+    /// First frame to compute; 0 writes the start, too.
     pub(crate) first_frame: usize,
-    /// The last frame.
+    /// Last frame to compute.
     pub(crate) last_frame: usize,
-    /// (1/s)
+    /// Frame rate (1/s).
     pub(crate) frame_rate: f64,
     /// Columns of the frames.
     pub(crate) columns: Vec<String>,
-    /// Frames between checkpoints.
+    /// Number of frames between checkpoints.
     pub(crate) checkpoint_every: usize,
-    /// What earlier parts of the run took.
+    /// Steps and times of earlier parts of the run.
     pub(crate) earlier: Tally,
     /// Sampling quality of the frames before the first.
     pub(crate) sampling: SamplingWatch,
-    /// What is shown.
+    /// Amount of output on the terminal.
     pub(crate) verbosity: Verbosity,
-    /// Stands before the bar; may be empty.
+    /// Text before the progress bar; may be empty.
     pub(crate) label: String,
 }
 
-/// How the loop ended.
+/// End of the loop.
 pub(crate) enum Outcome {
-    /// All frames are there.
+    /// All frames were computed.
     Done,
-    /// The user stopped it after this frame.
+    /// The user stopped the run after this frame.
     Interrupted(usize),
-    /// It could not go on.
+    /// The simulation could not continue.
     Failed(Box<WorldError>),
 }
 
 /// Result of the loop.
 pub(crate) struct Report {
-    /// How it ended.
+    /// End of the loop.
     pub(crate) outcome: Outcome,
-    /// What this part of the run took.
+    /// Steps and times of this part of the run.
     pub(crate) tally: Tally,
-    /// Seconds that each frame took, from the first that was computed.
+    /// Wall time of each frame, beginning with the first computed one (s).
     pub(crate) frame_seconds: Vec<f64>,
-    /// Seconds of writing in the background.
+    /// Wall time of writing in the background (s).
     pub(crate) writing: f64,
-    /// What went wrong beside the simulation.
+    /// Problems besides the simulation.
     pub(crate) warnings: Vec<String>,
-    /// How the sampling turned bad: a sentence each.
+    /// Warnings about bad sampling, one sentence each.
     pub(crate) sampling: Vec<String>,
 }
 
@@ -63,7 +63,7 @@ struct FrameLoop<'a> {
     start: f64,
     tally: Tally,
     frame_seconds: Vec<f64>,
-    /// Seconds of making frames and surfaces, of writing checkpoints, and of waiting for the disk.
+    /// Time for making frames (s); `surfacing`, `checkpoints`, `waiting`: for surfaces, checkpoints and the disk.
     snapshots: f64,
     surfacing: f64,
     warnings: Vec<String>,
@@ -75,7 +75,7 @@ struct FrameLoop<'a> {
 /// Computes and records the frames of a plan.
 ///
 /// # Errors
-/// When results cannot be written.
+/// Fails if results cannot be written.
 pub(crate) fn run_frames(
     plan: &Plan,
     world: &mut World,
@@ -130,7 +130,7 @@ impl FrameLoop<'_> {
         let mut last = plan.first_frame.saturating_sub(1);
         for frame in plan.first_frame.max(1)..=plan.last_frame {
             if interrupt::requested() {
-                // the signal came after the last frame's own look at it
+                // the signal came after the check at the end of the last frame
                 if last >= plan.first_frame {
                     self.checkpoint(last)?;
                 }
@@ -194,7 +194,7 @@ impl FrameLoop<'_> {
         Ok(())
     }
 
-    /// Brings the tally up to now.
+    /// Updates the tally to the current time.
     fn close_tally(&mut self) {
         let stages =
             self.world.timings().stages().iter().map(|(name, seconds)| ((*name).to_owned(), *seconds));

@@ -1,16 +1,16 @@
-//! Ctrl-C: the first asks for an orderly end after the current frame, the second ends at once.
+//! Handling of Ctrl-C: the first asks for an orderly end after the current frame, the second ends at once.
 
 use crate::failure::{Failure, INTERRUPTED};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 static N_REQUESTS: AtomicUsize = AtomicUsize::new(0);
 
-/// Listens from now on.
+/// Starts to listen to Ctrl-C.
 pub(crate) fn listen() -> Result<(), Failure> {
     listen_with("\nstopping after this frame; Ctrl-C again quits at once")
 }
 
-/// Listens from now on, with words of its own for the first Ctrl-C.
+/// Starts to listen to Ctrl-C, with a message of its own for the first one.
 pub(crate) fn listen_with(words: &'static str) -> Result<(), Failure> {
     let handler = move || {
         if N_REQUESTS.fetch_add(1, Ordering::SeqCst) == 0 {
@@ -22,7 +22,7 @@ pub(crate) fn listen_with(words: &'static str) -> Result<(), Failure> {
     ctrlc::set_handler(handler).map_err(|error| Failure::Run(format!("cannot listen to Ctrl-C: {error}")))
 }
 
-/// Whether an end was asked for.
+/// Returns true if the user has asked for the end.
 pub(crate) fn requested() -> bool {
     N_REQUESTS.load(Ordering::SeqCst) > 0
 }

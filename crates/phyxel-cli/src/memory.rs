@@ -1,16 +1,16 @@
-//! How much memory this process takes, where the system says so.
+//! Memory use of this process, if the system reports it.
 
-/// The most that was resident at any time so far (bytes), if the system says.
+/// Returns the largest resident memory so far (bytes), if the system reports it.
 pub(crate) fn peak() -> Option<u64> {
     status_entry(&std::fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
 }
 
-/// What can still be had without swapping (bytes), if the system says.
+/// Returns the memory that is available without swapping (bytes), if the system reports it.
 pub(crate) fn available() -> Option<u64> {
     status_entry(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")
 }
 
-/// An entry "NAME:   1234 kB" of a process status (bytes).
+/// Returns an entry "NAME:   1234 kB" of a process status (bytes).
 fn status_entry(status: &str, name: &str) -> Option<u64> {
     let rest = status.lines().find_map(|line| line.strip_prefix(name))?;
     let mut words = rest.split_whitespace();
@@ -18,7 +18,7 @@ fn status_entry(status: &str, name: &str) -> Option<u64> {
     (words.next() == Some("kB")).then_some(kilobytes * 1024)
 }
 
-/// A size with the unit that suits it: "12.3 MB".
+/// Formats a size with the unit that suits it: "12.3 MB".
 pub(crate) fn shown(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
     let mut value = bytes as f64;

@@ -1,26 +1,26 @@
-//! Line charts over time as SVG, several on a page with one legend over all of them: a legend inside a chart would cover lines.
+//! Line charts over time as SVG, several on a page. One legend is above all charts: inside one it would cover lines.
 
 use crate::render::Color;
 use crate::ticks::{Ticks, nice_step};
 use std::fmt::Write;
 
-/// What a line of every chart stands for.
+/// Meaning of one line in every chart.
 pub(crate) struct Series {
-    /// In the legend.
+    /// Text in the legend.
     pub(crate) label: String,
-    /// Of its lines.
+    /// Colour of the lines.
     pub(crate) color: Color,
-    /// Whether it ends before its time: marked, and free to leave the chart.
+    /// True if the series ends early: its end is marked, and its line may leave the chart.
     pub(crate) is_cut_short: bool,
 }
 
 /// One quantity over time.
 pub(crate) struct Chart {
-    /// What is shown.
+    /// Name of the quantity.
     pub(crate) title: String,
-    /// Its unit; may be empty.
+    /// Unit of the quantity; may be empty.
     pub(crate) unit: String,
-    /// For each series its time (s) and value; what is not finite is left out.
+    /// Points of each series: time (s) and value. Points that are not finite are left out.
     pub(crate) lines: Vec<Vec<[f64; 2]>>,
 }
 
@@ -28,20 +28,20 @@ pub(crate) struct Chart {
 const CHART_WIDTH: f64 = 560.0;
 const CHART_HEIGHT: f64 = 330.0;
 const N_COLUMNS: usize = 2;
-/// From the border of a chart to its axes: left, right, top, bottom.
+/// Distances from the border of a chart to its axes: left, right, top, bottom.
 const MARGINS: [f64; 4] = [78.0, 24.0, 44.0, 58.0];
 const PAGE_MARGIN: f64 = 16.0;
 const TITLE_HEIGHT: f64 = 40.0;
 const LEGEND_HEIGHT: f64 = 30.0;
 const SAMPLE_WIDTH: f64 = 44.0;
 const TEXT_SIZE: f64 = 16.0;
-/// A cautious guess, as the reader's font is not known.
+/// Estimated width of a letter, on the safe side, because the reader's font is not known.
 const WIDTH_OF_LETTER: f64 = 0.58 * TEXT_SIZE;
 const N_TICKS: f64 = 5.0;
-/// Lines that lie on each other are told apart by their dashes; the first is solid.
+/// Dashes of the lines, which distinguish lines that lie on each other; the first is solid.
 const DASHES: [&str; 5] = ["", "10 6", "3 5", "14 5 3 5", "6 3"];
 
-/// A page with all the charts.
+/// Returns a page with all the charts.
 pub(crate) fn page(title: &str, series: &[Series], charts: &[Chart]) -> String {
     let width = N_COLUMNS as f64 * CHART_WIDTH + 2.0 * PAGE_MARGIN;
     let (legend, n_legend_rows) = legend(series, width);
@@ -62,7 +62,7 @@ pub(crate) fn page(title: &str, series: &[Series], charts: &[Chart]) -> String {
     svg + "</svg>\n"
 }
 
-/// The legend, and the number of its rows.
+/// Returns the legend and the number of its rows.
 fn legend(series: &[Series], width: f64) -> (String, usize) {
     let mut svg = String::new();
     let (mut x, mut row) = (PAGE_MARGIN + 8.0, 0usize);
@@ -79,9 +79,9 @@ fn legend(series: &[Series], width: f64) -> (String, usize) {
     (svg, if series.is_empty() { 0 } else { row + 1 })
 }
 
-/// The frame of a chart: from values to places on the page.
+/// Axes of a chart, which map values to positions on the page.
 struct Axes {
-    /// Left, right, top and bottom on the page.
+    /// Edges on the page: left, right, top, bottom.
     frame: [f64; 4],
     times: [f64; 2],
     values: [f64; 2],
@@ -105,7 +105,7 @@ impl Axes {
         left + (right - left) * (time - self.times[0]) / (self.times[1] - self.times[0])
     }
 
-    /// Values far outside stay near, as renderers dislike huge numbers; what is outside is cut off.
+    /// Returns the vertical position of a value. Far values are clamped: renderers dislike huge numbers.
     fn y(&self, value: f64) -> f64 {
         let [.., top, bottom] = self.frame;
         let share = (value - self.values[0]) / (self.values[1] - self.values[0]);
@@ -171,7 +171,7 @@ impl Axes {
         }
         if let Some(end) = line.iter().rev().find(|point| is_known(point)).filter(|_| series.is_cut_short) {
             let [.., top, bottom] = self.frame;
-            // in sight, also where the line has left the chart
+            // clamped, so that the mark is visible where the line has left the chart
             let (x, y) = (self.x(end[0]), self.y(end[1]).clamp(top + 7.0, bottom - 7.0));
             let color = hex(series.color);
             put(
@@ -187,8 +187,8 @@ impl Axes {
     }
 }
 
-/// The range of all values; series that are cut short widen that of the others by its own width at most, as a failed run
-/// ends in values beyond all measure.
+/// Returns the range of all values. Series that are cut short widen the range of the others by at most its own width,
+/// because a failed run can end with huge values.
 fn value_range(chart: &Chart, series: &[Series]) -> [f64; 2] {
     let values = |is_cut_short: bool| {
         let lines = series.iter().zip(&chart.lines).filter(move |(one, _)| one.is_cut_short == is_cut_short);
@@ -212,10 +212,10 @@ fn range(values: impl Iterator<Item = f64>) -> Option<[f64; 2]> {
     })
 }
 
-/// Less than this share of a value is no change to be seen.
+/// Smallest relative change that is visible; a smaller range is padded.
 const LEAST_CHANGE: f64 = 1e-5;
 
-/// A range with round ends; one without extent gets some.
+/// Returns a range with round ends; a range without extent is widened.
 fn rounded_out([low, high]: [f64; 2]) -> [f64; 2] {
     let largest = low.abs().max(high.abs());
     if largest == 0.0 || !(high - low).is_finite() {
@@ -227,15 +227,15 @@ fn rounded_out([low, high]: [f64; 2]) -> [f64; 2] {
     } else {
         (low, high)
     };
-    // a line on the very edge would be half hidden
+    // a line exactly on the edge would be half hidden
     let edge = 0.01 * (high - low);
     let mut ends = [low - edge, high + edge];
-    // a wider range may have wider steps, whose round numbers are others
+    // a wider range may have wider steps, which have other round numbers
     for _ in 0..3 {
         let step = nice_step((ends[1] - ends[0]) / N_TICKS);
         ends = [((low - edge) / step).floor() * step, ((high + edge) / step).ceil() * step];
     }
-    // what is never negative has its axis at zero at the lowest
+    // the axis of values that are never negative does not go below zero; likewise for values that are never positive
     [
         if low >= 0.0 { ends[0].max(0.0) } else { ends[0] },
         if high <= 0.0 { ends[1].min(0.0) } else { ends[1] },
@@ -256,7 +256,7 @@ fn hex(color: Color) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// A line of text; `scale` is of the usual size.
+/// Returns a line of text; `scale` multiplies the usual size.
 fn text([x, y]: [f64; 2], anchor: &str, scale: f64, content: &str) -> String {
     let size = TEXT_SIZE * scale;
     format!(
@@ -272,7 +272,7 @@ fn escaped(text: &str) -> String {
             '&' => escaped += "&amp;",
             '<' => escaped += "&lt;",
             '>' => escaped += "&gt;",
-            // XML has no others
+            // XML allows no other control characters
             control if control.is_control() => escaped.push(' '),
             other => escaped.push(other),
         }
@@ -280,7 +280,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Writing to a string cannot fail.
+/// Appends to the text; writing to a string cannot fail.
 fn put(svg: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = svg.write_fmt(text);
 }
@@ -297,7 +297,7 @@ mod tests {
         Chart { title: "kinetic energy".into(), unit: "J".into(), lines }
     }
 
-    /// The numbers of the first path with a stroke of the given colour inside the charts.
+    /// Returns the points of the first line in the first chart.
     fn points(svg: &str) -> Vec<[f64; 2]> {
         let inside = svg.split("clip-path=\"url").nth(1).unwrap();
         let path = inside.split("<path d=\"M").nth(1).unwrap().split('"').next().unwrap();
@@ -338,7 +338,7 @@ mod tests {
         }
     }
 
-    /// A run that explodes must not press the others flat, and is still seen where it ends.
+    /// A run that explodes must not flatten the others, and its end must still be visible.
     #[test]
     fn a_failed_series_widens_the_range_a_little_and_is_marked() {
         let both = [series("good", false), series("bad", true)];

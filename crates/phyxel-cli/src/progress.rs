@@ -1,10 +1,10 @@
-//! What a run shows while it goes on: a bar on terminals, lines if asked for, both on stderr.
+//! Display of a run's progress: a bar on terminals, lines on request, both on stderr.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Duration;
 
-/// How much is shown.
+/// Amount of output on the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verbosity {
     /// Only errors.
@@ -16,7 +16,7 @@ pub(crate) enum Verbosity {
 }
 
 impl Verbosity {
-    /// From the flags -q and -v.
+    /// Returns the level for the flags -q and -v.
     pub(crate) fn from_flags(quiet: bool, verbose: bool) -> Self {
         match (quiet, verbose) {
             (true, _) => Self::Quiet,
@@ -26,38 +26,38 @@ impl Verbosity {
     }
 }
 
-/// What is told about a finished frame.
+/// Facts about a finished frame that are displayed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FrameNews {
-    /// Its number.
+    /// Number of the frame.
     pub(crate) frame: usize,
-    /// (s)
+    /// Simulated time (s).
     pub(crate) time: f64,
-    /// Seconds that it took to compute.
+    /// Wall time of the frame (s).
     pub(crate) seconds: f64,
-    /// Particles.
+    /// Number of particles.
     pub(crate) n_particles: usize,
-    /// Steps in it.
+    /// Number of steps in the frame.
     pub(crate) n_steps: usize,
-    /// (s)
+    /// Length of the time step (s).
     pub(crate) time_step: f64,
-    /// Why it is not longer.
+    /// Reason why the time step is not longer.
     pub(crate) reason: &'static str,
 }
 
-/// The bar of a run.
+/// Progress bar of a run.
 pub(crate) struct Progress {
     bar: ProgressBar,
     verbosity: Verbosity,
     n_frames: usize,
-    /// Says what is going on, where there is more than one thing; with a blank at its end.
+    /// Name of the current activity, if there are several; ends with a blank.
     label: String,
 }
 
 const TEMPLATE: &str = "{prefix}{wide_bar} frame {pos}/{len}  {msg}  {eta} left";
 
 impl Progress {
-    /// A bar from frame `first` to frame `n_frames`. The label stands before it; it may be empty.
+    /// Creates a bar from frame `first` to frame `n_frames`. The label stands before the bar; it may be empty.
     pub(crate) fn new(first: usize, n_frames: usize, verbosity: Verbosity, label: &str) -> Self {
         let is_shown = verbosity != Verbosity::Quiet && std::io::stderr().is_terminal();
         let target = if is_shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
@@ -86,17 +86,17 @@ impl Progress {
                 "{}frame {frame}/{}  t = {time:.4} s  {n_steps} steps of {time_step:.3e} s ({reason})  {seconds:.3} s",
                 self.label, self.n_frames
             );
-            // a hidden bar swallows lines
+            // `println` of a hidden bar would print nothing
             self.bar.suspend(|| eprintln!("{line}"));
         }
     }
 
-    /// Shows that a frame is drawn.
+    /// Moves the bar to a finished frame.
     pub(crate) fn drawn(&self, frame: usize) {
         self.bar.set_position(frame as u64);
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }

@@ -3,14 +3,14 @@
 use phyxel::world::{Ledger, SamplingQuality};
 use phyxel_io::results::LedgerTable;
 
-/// The median distance to the nearest neighbour is bad under this (spacings). Fills start with 0.78 and more; a drop that flattens
-/// to a pancake, with resampling, keeps 0.62, and 0.50 without.
+/// Median distance to the nearest neighbour below which the sampling is bad (spacings). Fills start with 0.78 and more;
+/// a drop that flattens to a pancake keeps 0.62 with resampling, and 0.50 without.
 const LEAST_MEDIAN: f64 = 0.6;
-/// Share of the particles over which it is bad that so many are crowded. Impacts crowd corners and edges for a moment: 1 to 2 % in
-/// the tutorials, 16 % in that drop, and 29 % without resampling.
+/// Share of crowded particles above which the sampling is bad. Impacts crowd corners and edges for a moment: 1 to 2 %
+/// in the tutorials, 16 % in that drop, and 29 % without resampling.
 const MOST_CROWDED: f64 = 0.2;
 
-/// What is followed from frame to frame. `None` where a ledger does not have it.
+/// Quantities that are followed from frame to frame. `None` if a ledger does not have them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     median: Option<f64>,
@@ -21,7 +21,7 @@ struct Seen {
 /// A quantity that turned bad.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Decline {
-    /// Frame in which it first was bad.
+    /// First frame with a bad value.
     first: usize,
     /// Worst value, and the first frame that had it.
     worst: f64,
@@ -29,7 +29,7 @@ struct Decline {
 }
 
 impl Decline {
-    /// Takes note of a bad value; `is_worse` compares it with the worst so far.
+    /// Records a bad value; `is_worse` compares it with the worst so far.
     fn note(found: &mut Option<Self>, frame: usize, value: f64, is_worse: fn(f64, f64) -> bool) {
         let decline = found.get_or_insert(Self { first: frame, worst: value, worst_frame: frame });
         if is_worse(value, decline.worst) {
@@ -37,7 +37,7 @@ impl Decline {
         }
     }
 
-    /// When it began and when it was worst.
+    /// Describes when the decline began and when it was worst.
     fn frames(&self, at: &dyn Fn(usize) -> String) -> String {
         match self.first == self.worst_frame {
             true => format!("first and worst at {}", at(self.first)),
@@ -56,7 +56,7 @@ pub(crate) struct SamplingWatch {
 }
 
 impl SamplingWatch {
-    /// The frames that a ledger file has, from frame 0 on.
+    /// Reads the frames of a ledger file, from frame 0 on.
     pub(crate) fn of_table(table: &LedgerTable) -> Self {
         let mut watch = Self::default();
         let column = |name: &str| table.numbers(name).unwrap_or_default();
@@ -70,7 +70,7 @@ impl SamplingWatch {
         watch
     }
 
-    /// The next frame; the first one tells how many pieces there are at the start.
+    /// Examines the next frame; the first one gives the number of pieces at the start.
     pub(crate) fn see(&mut self, frame: usize, ledger: &Ledger) {
         let SamplingQuality { nearest_median, n_crowded, n_pieces, .. } = ledger.sampling;
         let crowded_share = Some(n_crowded as f64 / ledger.n_particles.max(1) as f64);
@@ -90,7 +90,7 @@ impl SamplingWatch {
         }
     }
 
-    /// A sentence for each quantity that turned bad; `at` names a frame ("frame 3").
+    /// Returns a sentence for each quantity that turned bad; `at` names a frame ("frame 3").
     pub(crate) fn warnings(&self, at: impl Fn(usize) -> String) -> Vec<String> {
         let at: &dyn Fn(usize) -> String = &at;
         let median = self.median.map(|d| {

@@ -1,4 +1,4 @@
-//! From a scene file to something that can be run: here the scene front end meets the engine's catalogue of methods.
+//! Loading of a scene file into a world that can run: combines the scene format and the engine's catalogue of methods.
 
 use crate::failure::Failure;
 use crate::surfaces::Surfaces;
@@ -12,7 +12,7 @@ use phyxel_io::scene::description::{Resolution, Sampling, Scene, Varying};
 use phyxel_io::scene::{ParseOptions, SceneFile, WorldOptions, apply_overrides, with_method};
 use std::path::{Path, PathBuf};
 
-/// As many particles as memory allows if all are of the largest kind in the scene.
+/// Returns the number of particles that fit into memory if all are of the largest kind in the scene.
 fn max_particles(scene: &Scene) -> usize {
     let sizes =
         scene.bodies.iter().filter_map(|body| Some(scene.methods.of(&body.method)?.bytes_per_particle()));
@@ -21,32 +21,32 @@ fn max_particles(scene: &Scene) -> usize {
     fits.unwrap_or(Fill::DEFAULT_MAX_PARTICLES)
 }
 
-/// Edges of a mesh longer than this many spacings cannot follow the matter (spacings).
+/// Length of a mesh's edges beyond which they cannot follow the matter (spacings).
 const COARSE: f64 = 4.0;
 
 /// A scene that can be run.
 pub(crate) struct SceneSource {
-    /// Of the scene, or its file's name.
+    /// Title of the scene, or its file's name.
     pub(crate) title: String,
-    /// What the file says.
+    /// Contents of the file.
     pub(crate) scene: Scene,
-    /// The text as run, overrides applied, meshes named by content.
+    /// Scene text as run: overrides are applied, meshes are named by content.
     pub(crate) bundle: BundledScene,
-    /// The bodies, with their particles counted.
+    /// Bodies with their numbers of particles.
     pub(crate) bodies: Vec<BodyInfo>,
-    /// At time 0.
+    /// World at time 0.
     pub(crate) world: World,
-    /// What is written besides particles.
+    /// Surfaces that are written besides particles.
     pub(crate) surfaces: Surfaces,
 }
 
 impl SceneSource {
-    /// Digest of the scene as run.
+    /// Returns the digest of the scene as run.
     pub(crate) fn digest(&self) -> ContentDigest {
         ContentDigest::of(self.bundle.text.as_bytes())
     }
 
-    /// What a user should know before a run.
+    /// Returns warnings for the user before a run.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut warnings = self.world.warnings().to_vec();
         for (body, name, mesh) in &self.surfaces.meshes {
@@ -64,7 +64,7 @@ impl SceneSource {
         warnings
     }
 
-    /// Keys of the methods, each once.
+    /// Returns the keys of the methods, each once.
     pub(crate) fn methods(&self) -> Vec<String> {
         let mut methods: Vec<String> = Vec::new();
         for body in &self.bodies {
@@ -84,7 +84,7 @@ pub(crate) fn load(path: &Path, overrides: &[(String, String)]) -> Result<SceneS
 /// A scene file's text with overrides applied.
 pub(crate) struct SceneText {
     path: PathBuf,
-    /// For messages.
+    /// Name for messages.
     name: String,
     text: String,
 }
@@ -96,35 +96,35 @@ impl SceneText {
         let bytes =
             std::fs::read(path).map_err(|error| Failure::Usage(format!("cannot read {name}: {error}")))?;
         if std::str::from_utf8(&bytes).is_err() {
-            // says so, with the place
+            // this reports the position of the invalid text
             parse_bytes(&bytes, &name)?;
         }
         let text = apply_overrides(&String::from_utf8_lossy(&bytes), &name, overrides)?;
         Ok(Self { path: path.to_owned(), name, text })
     }
 
-    /// The same scene with one method for all bodies, and the names of those that named their own.
+    /// Returns the same scene with one method for all bodies, and the names of the bodies that had their own.
     pub(crate) fn with_method(&self, method: &str) -> Result<(Self, Vec<String>), Failure> {
         let (text, named) = with_method(&self.text, &self.name, method)?;
         Ok((Self { path: self.path.clone(), name: self.name.clone(), text }, named))
     }
 
-    /// What it says, if it is valid.
+    /// Parses the text.
     pub(crate) fn parse(&self) -> Result<SceneFile, Failure> {
         parse_bytes(self.text.as_bytes(), &self.name)
     }
 
-    /// As it stands in the file, overrides applied.
+    /// Returns the text of the file with overrides applied.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// For messages.
+    /// Returns the name for messages.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Name of the scene: its file's, without the ending.
+    /// Returns the name of the scene: its file's name without the ending.
     pub(crate) fn stem(&self) -> String {
         scene_name(&self.path)
     }
@@ -133,7 +133,7 @@ impl SceneText {
         self.path.parent().map_or_else(PathBuf::new, Path::to_owned)
     }
 
-    /// The obstacles, for drawing.
+    /// Returns the obstacles, for drawing.
     pub(crate) fn obstacles(&self) -> Result<Vec<Obstacle>, Failure> {
         Ok(self.parse()?.obstacles(&self.folder())?)
     }
@@ -152,7 +152,7 @@ impl SceneText {
     }
 }
 
-/// The obstacles of a scene, for drawing.
+/// Reads the obstacles of a scene, for drawing.
 pub(crate) fn load_obstacles(path: &Path) -> Result<Vec<Obstacle>, Failure> {
     let name = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|error| Failure::Run(format!("cannot read {name}: {error}")))?;
@@ -160,18 +160,18 @@ pub(crate) fn load_obstacles(path: &Path) -> Result<Vec<Obstacle>, Failure> {
     Ok(parse_bytes(&bytes, &name)?.obstacles(&folder)?)
 }
 
-/// The title of a scene file, if it is valid.
+/// Reads the title of a scene file, if it is valid.
 pub(crate) fn title(path: &Path) -> Option<String> {
     let file = parse_bytes(&std::fs::read(path).ok()?, "scene").ok()?;
     Some(file.scene.title.unwrap_or_default())
 }
 
-/// Name of a scene: its file's, without the ending.
+/// Returns the name of a scene: its file's name without the ending.
 pub(crate) fn scene_name(path: &Path) -> String {
     path.file_stem().map_or_else(|| "scene".into(), |stem| stem.to_string_lossy().into_owned())
 }
 
-/// The key of each method and whether it is built.
+/// Returns the key of each method, and true if the method is built.
 pub(crate) fn methods() -> Vec<(&'static str, bool)> {
     CATALOGUE.iter().map(|entry| (entry.key, entry.default_factory.is_some())).collect()
 }
@@ -197,7 +197,7 @@ fn body_infos(scene: &Scene, world: &World) -> Vec<BodyInfo> {
     scene.bodies.iter().zip(n_particles).map(info).collect()
 }
 
-/// A parameter in words.
+/// Describes a parameter in words.
 pub(crate) fn describe(varying: &Varying, unit: &str) -> String {
     match varying {
         Varying::Uniform(value) => format!("{} {unit}", number(*value)),
@@ -210,7 +210,7 @@ pub(crate) fn describe(varying: &Varying, unit: &str) -> String {
     .to_owned()
 }
 
-/// How a body is filled, in words.
+/// Describes the filling of a body in words.
 pub(crate) fn describe_fill(resolution: &Resolution, sampling: Sampling) -> String {
     let sampling = match sampling {
         Sampling::Lattice => "lattice",
@@ -226,7 +226,7 @@ pub(crate) fn describe_fill(resolution: &Resolution, sampling: Sampling) -> Stri
     }
 }
 
-/// A number in four digits, as short as it reads.
+/// Formats a number with four digits, without needless zeros.
 pub(crate) fn number(value: f64) -> String {
     let size = value.abs();
     if size == 0.0 || !value.is_finite() {
@@ -244,7 +244,7 @@ pub(crate) fn number(value: f64) -> String {
 mod tests {
     use super::*;
 
-    /// The larger kind of particle counts, whatever the order of the bodies.
+    /// The largest kind of particle sets the limit, whatever the order of the bodies.
     #[test]
     fn the_limit_on_particles_is_that_of_the_largest_kind() {
         let scene = |methods: &[&str]| {

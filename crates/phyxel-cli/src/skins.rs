@@ -1,23 +1,23 @@
-//! Skins as surfaces of a result: from the particles of a frame to what the file of a surface holds.
+//! Skins as surfaces of a result: from the particles of a frame to the contents of a surface file.
 
 use phyxel_io::results::{ParticleTable, SurfaceTable};
 use phyxel_skin::{Matter, Skin, SkinError, SkinParams, skin};
 
-/// The particles of a frame, wherever they are kept.
+/// Particles of a frame, borrowed from any storage.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rows<'a> {
-    /// (m)
+    /// Positions (m).
     pub(crate) position: &'a [[f32; 3]],
     /// Half the local spacing (m).
     pub(crate) radius: &'a [f32],
-    /// Index of the body.
+    /// Index of the body of each particle.
     pub(crate) body: &'a [u32],
-    /// Three numbers a row, or none (m/s).
+    /// Velocities, three numbers per particle; may be empty (m/s).
     pub(crate) velocity: &'a [f32],
 }
 
 impl<'a> Rows<'a> {
-    /// Of a frame that was read.
+    /// Borrows the particles of a frame that was read.
     pub(crate) fn of(table: &'a ParticleTable) -> Self {
         Self {
             position: &table.position,
@@ -28,13 +28,13 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The volume of each body, as far as a result tells it: the ledger has that of all bodies together, Σ V_i det F_i; each has
-/// the share of it that it had at the start, by the spacing of its particles.
+/// Share of each body in the volume. The ledger only has the volume of all bodies together, Σ V_i det F_i; each body
+/// keeps the share that it had at the start, by the spacing of its particles.
 #[derive(Clone, Debug)]
 pub(crate) struct Shares(Vec<f64>);
 
 impl Shares {
-    /// From the first frame.
+    /// Computes the shares from the first frame.
     pub(crate) fn new(start: Rows<'_>, n_bodies: usize) -> Self {
         let mut shares = vec![0.0; n_bodies];
         for (&body, &radius) in start.body.iter().zip(start.radius) {
@@ -45,14 +45,14 @@ impl Shares {
         Self(shares)
     }
 
-    /// Of a body, when all bodies together have this volume; none where that makes no sense (m³).
+    /// Returns the volume of a body if all bodies have the volume `together` (m³); `None` if it is unknown.
     pub(crate) fn volume(&self, body: usize, together: Option<f64>) -> Option<f64> {
         let volume = self.0.get(body)? * together?;
         (volume > 0.0 && volume.is_finite()).then_some(volume)
     }
 }
 
-/// The skin of a body.
+/// Makes the skin of a body.
 pub(crate) fn skin_of(
     rows: Rows<'_>,
     body: usize,
@@ -67,7 +67,7 @@ pub(crate) fn skin_of(
     skin(&Matter { positions: &positions, radii: &radii, velocities: &velocities, volume }, params)
 }
 
-/// A skin as the file of a surface has it.
+/// Converts a skin to the table of a surface file.
 pub(crate) fn table_of(skin: Skin, time: f64) -> SurfaceTable {
     SurfaceTable {
         time,

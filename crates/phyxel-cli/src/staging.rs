@@ -1,4 +1,4 @@
-//! What is seen: particles, obstacles where they are at that time, one camera for all frames.
+//! Staging of frames: particles, obstacles at their positions at that time, one camera for all frames.
 
 use crate::coloring::Coloring;
 use crate::render::{Bounds, Camera, CameraOptions, Color, Mesh, Plane, Sphere, Stage, body_color};
@@ -7,30 +7,30 @@ use phyxel::geometry::Shape;
 use phyxel::math::{Vec3, glam};
 use phyxel_io::results::{ParticleTable, SurfaceTable};
 
-/// Segments around a round obstacle.
+/// Number of segments around a round obstacle.
 const RESOLUTION: usize = 64;
-/// Obstacles up to this many times as large as what moves are in the view as a whole.
+/// Largest ratio of an obstacle's size to that of the particles at which the whole obstacle is kept in view.
 const LARGEST_OBSTACLE: f32 = 2.0;
-/// A half-space is a floor if its normal is this vertical.
+/// Vertical component of the normal above which a half-space is a floor.
 const UPRIGHT: f64 = 0.9999;
 
-/// What all pictures have in common.
+/// Camera and obstacles that all pictures share.
 pub(crate) struct Staging {
     camera: Camera,
     obstacles: Vec<Scenery>,
-    /// A point in the middle, to draw infinite planes around.
+    /// Point in the middle, around which infinite planes are drawn.
     middle: Vec3,
 }
 
-/// An obstacle and what is drawn of it.
+/// Obstacle and its drawn surface.
 struct Scenery {
     obstacle: Obstacle,
-    /// Its surface at time 0; none for half-spaces and for what encloses the bodies.
+    /// Surface at time 0; `None` for half-spaces and for obstacles that enclose the bodies.
     surface: Option<(Vec<Vec3>, Vec<[u32; 3]>)>,
 }
 
 impl Staging {
-    /// A view of all particles in all frames.
+    /// Creates a view of all particles in all frames.
     pub(crate) fn new(
         tables: &[ParticleTable],
         obstacles: Vec<Obstacle>,
@@ -47,7 +47,7 @@ impl Staging {
         Self::around(bounds, &times, obstacles, options, aspect)
     }
 
-    /// A view of a box, and of obstacles at the given times if they are not much larger.
+    /// Creates a view of a box, and of obstacles at the given times if they are not much larger.
     pub(crate) fn around(
         mut bounds: Bounds,
         times: &[f64],
@@ -70,7 +70,7 @@ impl Staging {
         Self { camera: Camera::framing(&bounds, options, aspect), obstacles, middle }
     }
 
-    /// One frame: surfaces of bodies, given by place, and the particles of the others.
+    /// Stages one frame: the surfaces of bodies, given by index, and the particles of the other bodies.
     pub(crate) fn stage(
         &self,
         table: &ParticleTable,
@@ -137,13 +137,13 @@ impl Scenery {
         self.obstacle.motion.pose(time, self.obstacle.center())
     }
 
-    /// Vertices of the surface at a time.
+    /// Returns the vertices of the surface at a time.
     fn places(&self, time: f64) -> impl Iterator<Item = glam::Vec3> {
         let pose = self.pose(time);
         self.surface.iter().flat_map(|surface| &surface.0).map(move |vertex| pose.apply(*vertex).as_vec3())
     }
 
-    /// The point of a plane that is nearest to `middle`, and its normal.
+    /// Returns the point of a plane that is nearest to `middle`, and its normal.
     fn plane(&self, time: f64, middle: Vec3) -> (Vec3, Vec3) {
         let pose = self.pose(time);
         let at_start = pose.undo(middle);

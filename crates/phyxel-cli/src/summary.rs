@@ -1,10 +1,10 @@
-//! The table at the end of a run: where the time went.
+//! Table at the end of a run: the time by stage.
 
 use crate::frame_loop::Report;
 use crate::memory;
 use crate::table::Table;
 
-/// Seconds and share per stage, then the sums.
+/// Formats seconds and share per stage, then the sums.
 pub(crate) fn summary(report: &Report, n_threads: usize) -> String {
     let tally = &report.tally;
     let total = tally.wall_seconds.max(f64::MIN_POSITIVE);

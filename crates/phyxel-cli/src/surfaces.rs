@@ -1,4 +1,4 @@
-//! The surfaces that a scene asks for, frame by frame.
+//! Surfaces that a scene asks for, frame by frame.
 
 use crate::skins::{Rows, Shares, skin_of, table_of};
 use phyxel::frame::Frame;
@@ -8,18 +8,18 @@ use phyxel_io::scene::description::{Scene, Surface};
 use phyxel_io::surface::SurfaceMesh;
 use phyxel_skin::SkinParams;
 
-/// Where the surfaces of a scene come from.
+/// Sources of the surfaces of a scene.
 #[derive(Debug)]
 pub(crate) struct Surfaces {
     /// Index and name of the body, and its mesh at rest.
     pub(crate) meshes: Vec<(usize, String, SurfaceMesh)>,
-    /// Index and name of the body, and how its skin is made.
+    /// Index and name of the body, and the parameters of its skin.
     skins: Vec<(usize, String, SkinParams)>,
     shares: Shares,
 }
 
 impl Surfaces {
-    /// Of a scene and its world at the start; for each body the mesh that it carries.
+    /// Prepares the surfaces of a scene and its world at the start; `meshes` has the carried mesh of each body.
     pub(crate) fn new(scene: &Scene, world: &World, meshes: Vec<Option<SurfaceMesh>>) -> Self {
         let bodies = || scene.bodies.iter().enumerate();
         let named = meshes.into_iter().zip(bodies());
@@ -38,12 +38,12 @@ impl Surfaces {
         Self { meshes, skins: bodies().filter_map(skin).collect(), shares }
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no surfaces.
     pub(crate) fn is_empty(&self) -> bool {
         self.meshes.is_empty() && self.skins.is_empty()
     }
 
-    /// All surfaces as they are now, with the names of their bodies, and which of them have no faces and why.
+    /// Returns all current surfaces with the names of their bodies, and the reasons why some have no faces.
     pub(crate) fn now(&self, world: &World) -> (Vec<(String, SurfaceTable)>, Vec<String>) {
         let mesh = |(body, name, mesh): &(usize, String, SurfaceMesh)| {
             let positions = world.carried_points(*body)?;
@@ -70,7 +70,7 @@ impl Surfaces {
     }
 }
 
-/// The particles of a snapshot.
+/// Borrows the particles of a snapshot.
 fn rows(frame: &Frame) -> Rows<'_> {
     let velocity = frame.columns.iter().find(|column| column.name == "velocity");
     Rows {

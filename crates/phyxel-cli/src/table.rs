@@ -2,31 +2,31 @@
 
 use std::fmt;
 
-/// Rows of cells; columns are aligned when it is shown.
+/// Rows of cells; columns are aligned when the table is displayed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     rows: Vec<Vec<String>>,
-    /// Columns whose cells are numbers, to stand at the right.
+    /// Columns that are aligned at the right, because their cells are numbers.
     right: Vec<usize>,
 }
 
 impl Table {
-    /// A table with a head; the columns in `right` are aligned at the right.
+    /// Creates a table with a head; the columns in `right` are aligned at the right.
     pub(crate) fn new<const N: usize>(head: [&str; N], right: &[usize]) -> Self {
         Self { rows: vec![head.map(str::to_owned).to_vec()], right: right.to_vec() }
     }
 
-    /// A table without a head.
+    /// Creates a table without a head.
     pub(crate) fn plain() -> Self {
         Self::default()
     }
 
-    /// A table without a head whose columns are all aligned at the right.
+    /// Creates a table without a head whose columns are all aligned at the right.
     pub(crate) fn right_aligned(n_columns: usize) -> Self {
         Self { rows: Vec::new(), right: (0..n_columns).collect() }
     }
 
-    /// A table whose head is only known when it is made.
+    /// Creates a table whose head is only known at run time.
     pub(crate) fn with_head(head: Vec<String>, right: impl IntoIterator<Item = usize>) -> Self {
         Self { rows: vec![head], right: right.into_iter().collect() }
     }

@@ -1,8 +1,8 @@
-//! The pool of threads that a command runs in. The library never starts one by itself.
+//! Thread pool that a command runs in. The library never starts one by itself.
 
 use crate::failure::Failure;
 
-/// Runs `work` with so many threads; all cores if not said.
+/// Runs `work` with `n_threads` threads. Defaults to all cores.
 pub(crate) fn with_threads<T: Send>(
     n_threads: Option<usize>,
     work: impl FnOnce() -> Result<T, Failure> + Send,
@@ -12,7 +12,7 @@ pub(crate) fn with_threads<T: Send>(
     pool.install(work)
 }
 
-/// For clap: a number of threads.
+/// Parses a number of threads for clap.
 pub(crate) fn parse_threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n_threads @ 1..=1024) => Ok(n_threads),

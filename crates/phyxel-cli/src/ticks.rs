@@ -1,15 +1,15 @@
 //! Round numbers for legends and axes.
 
-/// Marks at round values.
+/// Marks at round values of an axis.
 pub(crate) struct Ticks {
-    /// Share of the range, text.
+    /// Position as a share of the range, and text.
     pub(crate) marks: Vec<(f64, String)>,
-    /// All values are in units of ten to this power.
+    /// Power of ten that is the unit of all values.
     exponent: i32,
 }
 
 impl Ticks {
-    /// About `n_intervals` intervals between two values.
+    /// Creates marks with about `n_intervals` intervals between two values.
     pub(crate) fn between(min: f64, max: f64, n_intervals: f64) -> Self {
         if !(min.is_finite() && max.is_finite()) {
             return Self { marks: Vec::new(), exponent: 0 };
@@ -20,7 +20,7 @@ impl Ticks {
         let unit = 10f64.powi(exponent);
         let (low, high) = (min / unit, max / unit);
         let extent = high - low;
-        // A range below the digits of f32 has no inside to mark.
+        // A range below the precision of f32 gets a single mark.
         if extent.abs() <= 1e-6 * (largest / unit) {
             return Self { marks: vec![(0.5, trimmed(0.5 * (low + high), 4))], exponent };
         }
@@ -35,7 +35,7 @@ impl Ticks {
         Self { marks: (first..=last).map(mark).collect(), exponent }
     }
 
-    /// What stands over the marks: the quantity, the power of ten that they are in, the unit.
+    /// Returns the heading of the marks: the quantity, their power of ten, the unit.
     pub(crate) fn heading(&self, label: &str, unit: &str) -> String {
         let mut parts = vec![label.trim().to_owned()];
         if self.exponent != 0 {
@@ -52,7 +52,7 @@ impl Ticks {
     }
 }
 
-/// The one of 1, 2, 5 and 10 times a power of ten that is nearest to `rough` from above.
+/// Returns the smallest of 1, 2, 5 and 10 times a power of ten that is not below `rough`.
 pub(crate) fn nice_step(rough: f64) -> f64 {
     let power = 10f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().find(|step| step * power >= rough * 0.999);

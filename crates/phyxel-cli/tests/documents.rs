@@ -1,4 +1,4 @@
-//! The documents speak of what is there.
+//! Tests that the documents match the repository.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Words of a text that look like paths of this repository.
+/// Returns the words of a text that look like paths of this repository.
 fn paths(text: &str) -> impl Iterator<Item = &str> {
     let is_end = |c: char| c.is_whitespace() || "`()[],;\"|".contains(c);
     text.split(is_end).map(|word| word.trim_end_matches(['.', ':'])).filter(|word| {

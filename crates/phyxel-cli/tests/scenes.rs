@@ -1,4 +1,4 @@
-//! Every scene in the repository is checked and run for a few frames by the built program.
+//! Tests that run every scene in the repository for a few frames with the built program.
 
 use std::f64::consts::{PI, TAU};
 use std::fmt::Write;
@@ -29,7 +29,7 @@ fn every_scene_runs() {
     assert!(scenes.len() >= 7);
     let out = std::env::temp_dir().join(format!("phyxel_scenes_{}", std::process::id()));
     for scene in scenes {
-        // papers have figures of the same number
+        // figures of different papers may have the same number
         let folder = scene.parent().and_then(Path::file_name).unwrap();
         let target = out.join(folder).join(scene.file_stem().unwrap());
         let run = Command::new(env!("CARGO_BIN_EXE_phyxel"))
@@ -51,7 +51,7 @@ fn every_scene_runs() {
     fs::remove_dir_all(&out).unwrap();
 }
 
-/// A tube around a closed curve, as OBJ.
+/// Returns a tube around a closed curve, as OBJ.
 fn trefoil() -> String {
     let curve = |t: f64| [t.sin() + 2.0 * (2.0 * t).sin(), t.cos() - 2.0 * (2.0 * t).cos(), -(3.0 * t).sin()];
     let (n_along, n_around, radius) = (120, 12, 0.45);
@@ -83,7 +83,7 @@ fn trefoil() -> String {
     text
 }
 
-/// An egg that is open below, as OBJ.
+/// Returns an egg that is open below, as OBJ.
 fn egg() -> String {
     let (n_rings, n_around) = (14, 28);
     let mut text =
@@ -109,7 +109,7 @@ fn egg() -> String {
     text
 }
 
-/// The mesh tutorial's files are what these functions write; `PHYXEL_BLESS=1` renews them.
+/// The mesh tutorial's files must be the output of these functions; `PHYXEL_BLESS=1` renews them.
 #[test]
 fn mesh_files_of_the_tutorial_are_generated() {
     for (name, text) in [("trefoil.obj", trefoil()), ("egg.obj", egg())] {

@@ -1,6 +1,6 @@
 //! A world that is driven by hand, kept as a scene with events, does the same again.
 
-use phyxel::material::{MaterialChange, PlasticityChange};
+use phyxel::material::{MaterialChange, Property};
 use phyxel::math::vec3;
 use phyxel::methods::CATALOGUE;
 use phyxel::world::{Hold, World};
@@ -67,19 +67,13 @@ fn build(text: &str) -> (SceneFile, World) {
 fn play(world: &mut World, frame: u32) {
     match frame {
         3 => {
-            let clay = PlasticityChange::On {
-                yield_stress: Some(300.0),
-                flow_rate: Some(100.0),
-                hardening: None,
-                thickening_stress: None,
-                measure: None,
-            };
-            let clay = MaterialChange { plasticity: Some(clay), ..MaterialChange::default() };
+            let clay = MaterialChange::default().with(Property::YieldStress, 300.0);
+            let clay = clay.with(Property::FlowRate, 100.0);
             world.set_material("left", clay).unwrap();
         }
         7..=9 => {
             let softer = 6e4 / f64::from(frame);
-            let change = MaterialChange { youngs_modulus: Some(softer), ..MaterialChange::default() };
+            let change = MaterialChange::default().with(Property::YoungsModulus, softer);
             world.set_material("ball", change).unwrap();
         }
         15 => world

@@ -1,6 +1,6 @@
-//! Particles with a support of their own each: everything that a skin knows of matter is a sum over them.
+//! Particles with individual supports: everything that a skin knows about matter is a sum over them.
 //!
-//! A particle counts at a place if the place is within the particle's support. In matter of any spacing the same number
+//! A particle counts at a point if the point is within the particle's support. In matter of any spacing the same number
 //! of particles counts, so that sums over small and over large particles fit together without weights.
 
 use phyxel::math::{Real, Vec3};
@@ -10,10 +10,10 @@ use rayon::prelude::*;
 /// Support of a particle's kernel (radii).
 pub(crate) const SUPPORT: Real = 4.0;
 
-/// Supports in one grid differ by less than this factor, so that searches visit few particles in vain.
+/// Largest ratio of the supports in one grid, so that searches visit few particles in vain.
 const CLASS_RATIO: Real = 1.5;
 
-/// Particles, sorted into grids of similar supports.
+/// Particles sorted into grids of similar supports.
 #[derive(Debug)]
 pub(crate) struct Cloud {
     pub(crate) positions: Vec<Vec3>,
@@ -25,7 +25,7 @@ pub(crate) struct Cloud {
 #[derive(Debug)]
 struct Class {
     grid: Grid,
-    /// Largest support (m).
+    /// Largest support in the grid (m).
     support: Real,
     members: Vec<Member>,
 }
@@ -33,7 +33,7 @@ struct Class {
 #[derive(Clone, Copy, Debug)]
 struct Member {
     position: Vec3,
-    /// 1/h² (1/m²).
+    /// Inverse square of the support, 1/h² (1/m²).
     inverse_square: Real,
     particle: u32,
 }
@@ -52,7 +52,7 @@ impl Cloud {
         Self { positions, radii, classes }
     }
 
-    /// Calls `visit` with each particle in whose support `x` lies and q² = |x − x_i|² / h_i².
+    /// Calls `visit` for each particle whose support contains `x`, with its index and q² = |x − x_i|² / h_i².
     #[inline]
     pub(crate) fn visit(&self, x: Vec3, mut visit: impl FnMut(usize, Real)) {
         for class in &self.classes {
@@ -66,12 +66,12 @@ impl Cloud {
         }
     }
 
-    /// One number per particle from the particles that count where it is.
+    /// Computes one number for each particle from its index and position.
     pub(crate) fn map(&self, value: impl Fn(usize, Vec3) -> Real + Sync) -> Vec<Real> {
         self.positions.par_iter().enumerate().with_min_len(64).map(|(i, &x)| value(i, x)).collect()
     }
 
-    /// The particle whose centre is nearest in terms of its own radius, for places out of reach of all.
+    /// Returns the particle whose centre is nearest in terms of its own radius, for points out of all supports.
     pub(crate) fn nearest(&self, x: Vec3) -> usize {
         let distance = |i: &usize| x.distance_squared(self.positions[*i]) / self.radii[*i].powi(2);
         (0..self.positions.len()).min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or_default()
@@ -82,7 +82,7 @@ impl Class {
     fn new(members: Vec<Member>) -> Self {
         let support = members.iter().map(|m| m.inverse_square.sqrt().recip()).fold(0.0, Real::max);
         let positions: Vec<Vec3> = members.iter().map(|m| m.position).collect();
-        // in the order of cells, so that a search walks through memory
+        // members are in the order of cells, so that a search reads memory in sequence
         let order = Grid::new(&positions, 0.5 * support).order().to_vec();
         let members: Vec<Member> = order.iter().map(|&m| members[m as usize]).collect();
         let positions: Vec<Vec3> = members.iter().map(|m| m.position).collect();
@@ -90,7 +90,7 @@ impl Class {
     }
 }
 
-/// The cubic spline of SPH up to a factor, of q².
+/// Returns the cubic spline of SPH at q², up to a factor.
 #[inline]
 pub(crate) fn cubic_spline(q_squared: Real) -> Real {
     let q = q_squared.sqrt();

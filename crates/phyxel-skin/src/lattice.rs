@@ -1,24 +1,25 @@
-//! Space divided into tetrahedra that are small where particles are small, without cracks between sizes.
+//! Division of space into tetrahedra that are small where particles are small, without cracks between sizes.
 //!
-//! A cube is divided into six tetrahedra around a diagonal. A tetrahedron is halved at the middle of an edge: the diagonals of
-//! cubes first, then those of faces, then the cubes' edges; three halvings make the tetrahedra of cubes of half the size
-//! (Maubach 1995, newest-vertex bisection). All tetrahedra around an edge are halved together or not at all, and then the
-//! division has no cracks. A node is the middle of exactly one edge. So a division is its set of nodes, and it has no cracks
-//! if with each node it contains the nodes that the tetrahedra around its edge begin with ([`parents`]).
+//! A cube is divided into six tetrahedra around a diagonal. A tetrahedron is halved at the middle of an edge: first the
+//! diagonals of cubes, then those of faces, then the cubes' edges; three halvings make the tetrahedra of cubes of half
+//! the size (Maubach 1995, newest-vertex bisection). If all tetrahedra around an edge are halved together or not at
+//! all, the division has no cracks. A node is the middle of exactly one edge, so that a division is given by its set of
+//! nodes. It has no cracks if with each node it contains the nodes that create the tetrahedra around its edge
+//! ([`parents`]).
 //!
-//! Nodes have whole coordinates, in cells of the smallest size (level 0); cells of level k are 2^k as large.
+//! Nodes have integer coordinates, in cells of the smallest size (level 0); cells of level k are 2^k as large.
 
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A place in cells of level 0.
+/// Position in cells of level 0.
 pub(crate) type Place = [u32; 3];
 
-/// Bits of a coordinate.
+/// Number of bits of a coordinate.
 pub(crate) const BITS: u32 = 20;
 
-/// A place as one number that sorts like its coordinates.
+/// Returns a place as one number that sorts like its coordinates.
 fn key(place: Place) -> u64 {
     place.into_iter().fold(0, |key, x| key << BITS | u64::from(x))
 }
@@ -29,22 +30,22 @@ fn place(key: u64) -> Place {
 
 /// Nodes of a division of space.
 pub(crate) struct Lattice {
-    /// In ascending order of their keys.
+    /// Nodes in ascending order of their keys.
     pub(crate) nodes: Vec<Place>,
     index: HashMap<u64, u32, BuildHasherDefault<Mixer>>,
-    /// Level of the cubes that everything begins with.
+    /// Level of the undivided cubes.
     top: u32,
 }
 
 impl Lattice {
-    /// The coarsest division that has the given nodes. Cubes of level `top` are undivided where there are none.
+    /// Builds the coarsest division that has the given nodes. Cubes of level `top` without nodes are undivided.
     pub(crate) fn new(seeds: impl ParallelIterator<Item = Place>, top: u32) -> Self {
         let mut stages: Vec<Vec<u64>> = vec![Vec::new(); 3 * top as usize + 1];
         let seeds: Vec<u64> = seeds.map(key).collect();
         for seed in in_order(seeds) {
             stages[stage(place(seed), top)].push(seed);
         }
-        // all parents of a node are of the next stage
+        // all parents of a node are in the next stage
         for k in 1..stages.len() {
             let parents = stages[k - 1].par_iter().flat_map_iter(|&node| parents(place(node)).map(key));
             let parents: Vec<u64> = parents.collect();
@@ -58,13 +59,13 @@ impl Lattice {
         Self { nodes: keys.into_iter().map(place).collect(), index, top }
     }
 
-    /// The number of a node.
+    /// Returns the number of a node.
     pub(crate) fn find(&self, place: Place) -> Option<u32> {
         self.index.get(&key(place)).copied()
     }
 
-    /// The tetrahedra that are chosen by `keep`, in an order that depends on nothing else. Corners are numbers of nodes; seen
-    /// from the first, the others go counter-clockwise about the outward direction.
+    /// Returns the tetrahedra for which `keep` is true, in an order that depends on nothing else. Corners are numbers
+    /// of nodes; seen from the first, the others go counter-clockwise about the outward direction.
     pub(crate) fn tetrahedra(&self, keep: impl Fn([u32; 4]) -> bool + Sync) -> Vec<[u32; 4]> {
         let half = 1 << (self.top - 1);
         let is_center = |node: &&Place| stage(**node, self.top) == 3 * self.top as usize - 1;
@@ -83,8 +84,8 @@ impl Lattice {
         cubes.par_iter().flat_map_iter(of_cube).collect()
     }
 
-    /// A tetrahedron of an undivided cube: from its corner with even coordinates (in cells of its level) along the axes in the
-    /// given order to the one with odd coordinates.
+    /// Returns a tetrahedron of an undivided cube: from its corner with even coordinates (in cells of its level) along
+    /// the axes in the given order to the one with odd coordinates.
     fn root(&self, cube: Place, path: [usize; 3]) -> Option<[Corner; 4]> {
         let size = 1 << self.top;
         let (even, odd) = (|x: u32| x + (x & size), |x: u32| x + size - (x & size));
@@ -97,7 +98,7 @@ impl Lattice {
         Some(corners)
     }
 
-    /// Halves a tetrahedron as long as the middle of the edge in question is a node. `turn` says which edge it is: 0 a cube's
+    /// Halves a tetrahedron as long as the middle of the current edge is a node. `turn` selects this edge: 0 a cube's
     /// diagonal (first to last corner), 1 a face's (first to third), 2 a cube's edge (first to second).
     fn descend(
         &self,
@@ -139,7 +140,7 @@ struct Corner {
     node: u32,
 }
 
-/// The orders of the three axes.
+/// All orders of the three axes.
 const PATHS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
 fn is_right_handed([a, b, c, d]: [Corner; 4]) -> bool {
@@ -148,13 +149,13 @@ fn is_right_handed([a, b, c, d]: [Corner; 4]) -> bool {
     (0..3).map(|k| b[k] * cross(k)).sum::<i64>() > 0
 }
 
-/// The level of the smallest cells that have a node at a place: the power of two in all coordinates.
+/// Returns the level of the smallest cells that have a node at a place: the largest power of two in all coordinates.
 fn level(place: Place) -> u32 {
     (place[0] | place[1] | place[2]).trailing_zeros()
 }
 
-/// A number that is larger for parents: three per level, for the middles of edges, of faces and of cubes (of the next
-/// level), and the last for the corners of undivided cubes.
+/// Returns a number that is larger for parents: three per level, for the middles of edges, of faces and of cubes (of
+/// the next level), and the last one for the corners of undivided cubes.
 fn stage(place: Place, top: u32) -> usize {
     let level = level(place);
     if level >= top {
@@ -164,7 +165,7 @@ fn stage(place: Place, top: u32) -> usize {
     (3 * level + n_odd - 1) as usize
 }
 
-/// Nodes without which no tetrahedron has the edge that this node is the middle of.
+/// Returns the nodes that are required for any tetrahedron to have the edge whose middle is this node.
 fn parents(place: Place) -> impl Iterator<Item = Place> {
     let size = 1u32 << level(place);
     let is_odd = place.map(|x| x & size != 0);
@@ -174,7 +175,7 @@ fn parents(place: Place) -> impl Iterator<Item = Place> {
         moved[axis] = if up { moved[axis] + size } else { moved[axis] - size };
         moved
     };
-    // of a cube: the middles of edges among its corners, which have one coordinate that is odd in cells of twice the size
+    // for a cube: the corners of it that are middles of edges, with one coordinate odd in cells of twice the size
     let of_cube = move |axis: usize| {
         let mut corner = place.map(|x| x - size + ((x - size) & (2 * size)));
         corner[axis] = place[axis] + size - ((place[axis] - size) & (2 * size));
@@ -183,7 +184,7 @@ fn parents(place: Place) -> impl Iterator<Item = Place> {
     (0..3).flat_map(move |axis| {
         let (first, second) = match (n_odd, is_odd[axis]) {
             (3, _) => (Some(of_cube(axis)), None),
-            // of a face: the middles of the cubes on both sides; of an edge: those of the four faces around
+            // for a face: the middles of the cubes on both sides; for an edge: the middles of the four faces around it
             (_, false) => (Some(moved(axis, false)), Some(moved(axis, true))),
             _ => (None, None),
         };
@@ -191,7 +192,7 @@ fn parents(place: Place) -> impl Iterator<Item = Place> {
     })
 }
 
-/// Cubes of level `top` around the given middles, and those beside them, in order.
+/// Returns the cubes of level `top` around the given middles, and the cubes beside them, in order.
 fn root_cubes(centers: &[u64], top: u32) -> Vec<Place> {
     let size = 1u32 << top;
     let around = |&center: &u64| {
@@ -203,19 +204,19 @@ fn root_cubes(centers: &[u64], top: u32) -> Vec<Place> {
     in_order(centers.iter().flat_map(around).collect()).into_iter().map(place).collect()
 }
 
-/// The corners of a cube of a level.
+/// Returns the corners of a cube of a level.
 pub(crate) fn corners(cube: Place, level: u32) -> impl Iterator<Item = Place> {
     (0..8u32).map(move |k| [0, 1, 2].map(|axis| cube[axis] + ((k >> axis & 1) << level)))
 }
 
-/// Ascending, each once.
+/// Sorts the keys in ascending order and removes duplicates.
 fn in_order(mut keys: Vec<u64>) -> Vec<u64> {
     keys.par_sort_unstable();
     keys.dedup();
     keys
 }
 
-/// Spreads the bits of one number. Steele 2014 SplitMix64
+/// Hasher that spreads the bits of one number (Steele 2014, SplitMix64).
 #[derive(Default)]
 pub(crate) struct Mixer(u64);
 
@@ -252,7 +253,7 @@ mod tests {
         (0..3).map(|k| b[k] * cross(k)).sum()
     }
 
-    /// Each triangle between tetrahedra belongs to two of them, and they fill the undivided cubes: no cracks, no overlaps.
+    /// Each triangle between tetrahedra belongs to two of them, and they fill the undivided cubes: no gaps.
     #[test]
     fn tetrahedra_fill_space_without_cracks() {
         // single nodes of all kinds and a block of small cells beside large ones
@@ -272,7 +273,7 @@ mod tests {
                     *sides.entry([side[0], side[1], side[2]]).or_default() += 1;
                 }
             }
-            // sides that belong to one tetrahedron make up the outside, which consists of whole cubes' faces
+            // sides that belong to one tetrahedron form the outside, which consists of faces of undivided cubes
             let outside = sides.iter().filter(|(_, n)| **n == 1);
             for (side, _) in outside {
                 let places = side.map(|node| lattice.nodes[node as usize]);

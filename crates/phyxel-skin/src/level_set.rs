@@ -1,8 +1,9 @@
-//! From particles to triangles: the surface of a density, in tetrahedra as small as the particles ask for.
+//! Surface of a density of particles, found in tetrahedra of a size that suits the particles.
 //!
-//! The density is φ(x) = Σ_i w(|x − x_i| / h_i) / n_i, with n_i = Σ_j w(|x_i − x_j| / h_j), w the cubic spline and h_i four radii:
-//! about 1 in matter of any spacing, 0 outside. It is computed at the nodes of a lattice and taken as linear in the lattice's
-//! tetrahedra, so that its surface is closed and every vertex has one fan of triangles, without a table of cases.
+//! The density is φ(x) = Σ_i w(|x − x_i| / h_i) / n_i, with n_i = Σ_j w(|x_i − x_j| / h_j), w the cubic spline and h_i
+//! four radii: about 1 in matter of any spacing, 0 outside. It is computed at the nodes of a lattice and taken as
+//! linear in the lattice's tetrahedra, so that its surface is closed and every vertex has one fan of triangles, without
+//! a table of cases.
 
 use crate::cloud::{Cloud, cubic_spline};
 use crate::lattice::{BITS, Lattice, Place, corners};
@@ -11,48 +12,48 @@ use crate::{MOST_CELLS, SkinError, tunnels};
 use phyxel::math::{Real, Vec3, sum_over, vec3};
 use rayon::prelude::*;
 
-/// Where the density is looked at first, in cells twice as large: only those with values between these are divided.
-/// Inside of matter there are some below the upper one, far outside none above the lower one.
+/// Range of densities near the surface. In a first pass, with cells twice as large, only cells with values in it are
+/// divided. Inside of matter some values are below the upper end; far outside none is above the lower end.
 const BAND: [Real; 2] = [0.1, 0.9];
 
-/// Levels above that of the coarsest particles: cubes of this size are undivided outside.
+/// Number of levels above that of the coarsest particles; cubes of this size are undivided outside.
 const LEVELS_ABOVE: u32 = 3;
 
-/// Vertices stay this far from the nodes, so that triangles do not degenerate. (parts of an edge)
+/// Least distance of vertices from the nodes, so that triangles do not degenerate (parts of an edge).
 const MARGIN: Real = 0.05;
 
-/// The surface is moved to lower densities if it encloses less than this part of the volume: matter that has flowed is looser
-/// in places than its radii tell.
+/// Part of the volume below which the surface is moved to lower densities: matter that has flowed is looser in places
+/// than its radii suggest.
 const LEAST_VOLUME: Real = 0.99;
 
-/// Steps of Newton's method for that; the volume is nearly linear in the density.
+/// Largest number of steps of Newton's method for this; the volume is nearly linear in the density.
 const MOST_STEPS: usize = 3;
 
-/// The lowest density for the surface, in parts of the one asked for.
+/// Lowest density at the surface, in parts of the requested one.
 const LOWEST: Real = 0.5;
 
-/// Rounds of filling tunnels: what is two nodes wide at one place may be one wide beside what was filled.
+/// Rounds of filling tunnels: a tunnel that is two nodes wide may be one node wide after its neighbour is filled.
 const MOST_FILLINGS: usize = 3;
 
-/// Density of what fills a tunnel, in parts of the one at the surface.
+/// Density that fills a tunnel, in parts of the one at the surface.
 const FILLED: Real = 1.05;
 
-/// A density.
+/// Density of the particles as a function of position.
 #[derive(Debug)]
 pub(crate) struct Field<'a> {
     cloud: &'a Cloud,
-    /// 1 / n_i.
+    /// Factor of each particle, 1 / n_i.
     shares: Vec<Real>,
 }
 
-/// What a surface should be.
+/// Requirements for a surface.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
     /// Edge of a cell (radii).
     pub(crate) cell: Real,
     /// Density at the surface, in parts of the one inside; less if the volume needs it.
     pub(crate) iso: Real,
-    /// To be enclosed, if it is known (m³).
+    /// Volume to enclose, if it is known (m³).
     pub(crate) volume: Option<Real>,
 }
 
@@ -68,7 +69,7 @@ pub(crate) struct Surface {
     pub(crate) mesh: Mesh,
     /// Size of the lattice's cells at each vertex (m).
     pub(crate) sizes: Vec<Real>,
-    /// How far each vertex moves when the density of the surface changes (m).
+    /// Displacement of each vertex per change of the surface's density (m).
     shifts: Vec<Vec3>,
 }
 
@@ -88,7 +89,7 @@ impl<'a> Field<'a> {
         density
     }
 
-    /// The surface; closed, in an order that depends on nothing but the particles.
+    /// Finds the surface; it is closed, and its order depends only on the particles.
     pub(crate) fn surface(&self, target: Target) -> Result<Surface, SkinError> {
         let mut sampled = self.sample(target)?;
         let mut iso = target.iso;
@@ -113,7 +114,7 @@ impl<'a> Field<'a> {
         Ok(surface)
     }
 
-    /// Computes the density on a lattice that is fine where a surface can be.
+    /// Computes the density on a lattice that is fine where the surface can be.
     fn sample(&self, target: Target) -> Result<Sampled, SkinError> {
         let room = Room::new(self.cloud, target.cell)?;
         let cubes = room.cubes(self.cloud);
@@ -146,7 +147,7 @@ impl<'a> Field<'a> {
         Ok(Sampled { room, lattice, densities })
     }
 
-    /// Marching tetrahedra.
+    /// Finds the surface by marching tetrahedra.
     fn march(&self, sampled: &Sampled, iso: Real) -> Surface {
         let Sampled { room, lattice, densities } = sampled;
         let is_inside = |node: u32| densities[node as usize] > iso;
@@ -182,8 +183,8 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Where the density has a value on the line between two places: as if it were linear, then once more with the density
-    /// found there.
+    /// Returns the point between two positions where the density is `iso`: linear interpolation, then a second one with
+    /// the density found there.
     fn crossing(&self, [a, b]: [Vec3; 2], [at_a, at_b]: [Real; 2], iso: Real) -> Vec3 {
         let zero = |[s, t]: [Real; 2], [at_s, at_t]: [Real; 2]| s + (t - s) * (iso - at_s) / (at_t - at_s);
         let first = zero([0.0, 1.0], [at_a, at_b]);
@@ -199,7 +200,7 @@ impl<'a> Field<'a> {
 }
 
 impl Sampled {
-    /// Fills tunnels that are one node wide; false if there are none.
+    /// Fills tunnels that are one node wide; returns false if there are none.
     fn fill_tunnels(&mut self, iso: Real) -> bool {
         let found = tunnels::narrowest(&self.lattice, |node| self.densities[node as usize] > iso);
         found.iter().for_each(|&node| self.densities[node as usize] = FILLED * iso);
@@ -208,18 +209,18 @@ impl Sampled {
 }
 
 impl Surface {
-    /// Change of the volume with the density of the surface (m³).
+    /// Returns the change of the volume with the density of the surface (m³).
     fn volume_per_density(&self) -> Real {
         let areas = self.mesh.vertex_areas();
         sum_over(areas.len(), |v| areas[v].dot(self.shifts[v]))
     }
 }
 
-/// Where the lattice lies in the world.
+/// Position of the lattice in the world.
 struct Room {
     /// Edge of a cell of level 0 (m).
     cell: Real,
-    /// Cells between the world's origin and the lattice's.
+    /// Offset of the lattice's origin from the world's origin (cells).
     origin: Vec3,
     /// Level of undivided cubes.
     top: u32,
@@ -227,7 +228,7 @@ struct Room {
 }
 
 impl Room {
-    /// Room for the particles. The cells are at the same places in all frames.
+    /// Creates room for the particles. The cells are at the same positions in all frames.
     fn new(cloud: &Cloud, cell: Real) -> Result<Self, SkinError> {
         let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         for &x in &cloud.positions {
@@ -252,7 +253,7 @@ impl Room {
         (vec3(x, y, z) + self.origin) * self.cell
     }
 
-    /// Cubes twice as large as the cells that particles ask for, around the particles; by level.
+    /// Returns cubes around the particles, twice as large as the cells that the particles need; by level.
     fn cubes(&self, cloud: &Cloud) -> Vec<Vec<Place>> {
         let mut cubes: Vec<Vec<Place>> = vec![Vec::new(); self.top as usize];
         for (&x, &radius) in cloud.positions.iter().zip(&cloud.radii) {
@@ -263,7 +264,7 @@ impl Room {
         let around = |(level, mut cubes): (usize, Vec<Place>)| {
             cubes.par_sort_unstable();
             cubes.dedup();
-            // to both sides along one axis after the other
+            // extended to both sides along one axis after the other
             for axis in 0..3 {
                 let sides = |cube: Place| {
                     [0, 1, 2].map(|step| {
@@ -282,22 +283,22 @@ impl Room {
     }
 }
 
-/// Level of the cells for a particle: the nearest power of two.
+/// Returns the level of the cells for a particle: the nearest power of two.
 fn level(radius: Real, smallest: Real) -> u32 {
     (radius / smallest).log2().round() as u32
 }
 
-/// A diagonal is shorter if its square is smaller by more than rounding: equal ones must not flip when the body moves.
+/// Ratio of squared lengths above which a diagonal is longer: equal ones must not flip by rounding if the body moves.
 const CLEARLY: Real = 1.0 + 1e-6;
 
-/// The surface in a tetrahedron: a triangle, or a quadrangle. Corners are edges of the lattice.
+/// Surface in a tetrahedron: a triangle or a quadrangle. Its corners lie on edges of the lattice.
 struct Face {
     corners: [[u32; 2]; 4],
     n: usize,
 }
 
-/// Orders of the corners of a tetrahedron that keep its sense, by which corners are inside (bit k for corner k): with one on
-/// the one side, it comes first; with two, the two inside do.
+/// Orders of the corners of a tetrahedron that keep its orientation, indexed by the corners inside (bit k for corner
+/// k). If one corner is alone on its side, it comes first; if two corners are inside, they come first.
 const ORDERS: [[usize; 4]; 16] = [
     [0, 1, 2, 3],
     [0, 1, 2, 3],
@@ -318,7 +319,7 @@ const ORDERS: [[usize; 4]; 16] = [
 ];
 
 impl Face {
-    /// Of a right-handed tetrahedron that has corners on both sides.
+    /// Creates the face in a right-handed tetrahedron that has corners on both sides.
     fn new(nodes: [u32; 4], is_inside: [bool; 4]) -> Self {
         let case = (0..4).map(|k| usize::from(is_inside[k]) << k).sum::<usize>();
         let [a, b, c, d] = ORDERS[case].map(|k| nodes[k]);
@@ -334,7 +335,7 @@ impl Face {
         self.corners.into_iter().take(self.n)
     }
 
-    /// In terms of vertices; a quadrangle is divided along the shorter diagonal.
+    /// Returns triangles of vertices; a quadrangle is divided along the shorter diagonal.
     fn triangles(&self, number: &impl Fn([u32; 2]) -> u32, vertices: &[Vec3]) -> [Option<[u32; 3]>; 2] {
         let mut v = [0; 4];
         for (v, edge) in v.iter_mut().zip(self.edges()) {

@@ -1,6 +1,6 @@
 //! Skins: a closed surface around the particles of a body, found from their positions alone.
 //!
-//! [`skin`] takes particles and gives triangles:
+//! [`skin`] turns particles into triangles:
 //! ```
 //! use phyxel_skin::{Matter, SkinParams, skin};
 //!
@@ -11,20 +11,20 @@
 //! assert!((skin.volume / 0.512 - 1.0).abs() < 0.005);
 //! # Ok::<(), phyxel_skin::SkinError>(())
 //! ```
-//! Each particle has a radius of its own, and everything is local: supports of kernels, sizes of triangles, distances. The steps:
+//! Each particle has its own radius, and everything is local: kernel supports, sizes of triangles, distances. Steps:
 //! 1. particles with hardly any neighbours are left out ([`Skin::n_strays`]);
-//! 2. a density with a support per particle is computed on a lattice of tetrahedra as small as the particles ask for, and its
-//!    surface is found by marching tetrahedra; where matter is looser than its radii tell, at a lower density; tunnels
-//!    one cell wide, gaps between particles, are filled;
-//! 3. vertices are moved to the middle of their neighbours, more where there are many particles and less where there are few,
-//!    so that faces get even and thin parts stay;
-//! 4. all vertices move along their normals by one part of their radii that gives back the volume;
+//! 2. a density with a support per particle is computed on a lattice of tetrahedra of a size that suits the particles,
+//!    and its surface is found by marching tetrahedra; if matter is looser than its radii suggest, at a lower density;
+//!    tunnels one cell wide, which are gaps between particles, are filled;
+//! 3. vertices are moved to the middle of their neighbours, more where there are many particles and less where there
+//!    are few, so that faces get even and thin parts stay;
+//! 4. all vertices move along their normals by the same part of their radii, so that the volume is right again;
 //! 5. velocities of the particles are interpolated to the vertices.
 //!
-//! The same particles give the same bits, whatever the number of threads.
+//! The same particles give the same bits for any number of threads.
 //!
-//! Work runs in the rayon pool that the caller has installed. Memory and time grow with the particles, not with the
-//! room that they are spread over.
+//! Work runs in the rayon pool that the caller has installed. Memory and time grow with the number of particles, not
+//! with the size of the region that they are spread over.
 
 mod carry;
 mod cloud;
@@ -41,51 +41,51 @@ use phyxel::math::{Real, Vec3, sum_over};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Particles in a component below which they are strays.
+/// Number of particles in a component below which they are strays.
 pub const FEWEST_PARTICLES: usize = 5;
 
-/// Edge of the lattice's cells, in sizes of triangles: tetrahedra have three times as many edges as cubes.
+/// Edge of the lattice's cells over the size of triangles: tetrahedra have three times as many edges as cubes.
 const LATTICE: Real = 1.75;
 
-/// Cells along each axis that can be counted.
+/// Largest number of cells along each axis.
 const MOST_CELLS: Real = (1u32 << lattice::BITS) as Real;
 
 /// Values that [`SkinParams::cell`] may have.
 pub const CELLS: Range<Real> = 0.2..2.0;
 
-/// The particles of one body at one moment.
+/// Particles of one body at one time.
 #[derive(Clone, Copy, Debug)]
 pub struct Matter<'a> {
     /// World positions (m).
     pub positions: &'a [[f32; 3]],
-    /// Half the local spacing, one each (m).
+    /// Half the local spacing of each particle (m).
     pub radii: &'a [f32],
-    /// Velocities, one each, or none (m/s).
+    /// Velocity of each particle; may be empty (m/s).
     pub velocities: &'a [[f32; 3]],
-    /// The volume of all particles, strays too, if it is known: the skin gets as much of it as there are particles
-    /// inside. Without it the skin has the volume of the density's surface, which is right within some percent where
-    /// the spacing is as at rest (m³).
+    /// Volume of all particles including strays, if it is known (m³). The skin gets the share of the particles inside.
+    /// Without it the skin has the volume of the density's surface, which is right within some percent if the spacing
+    /// is as at rest.
     pub volume: Option<Real>,
 }
 
 impl<'a> Matter<'a> {
-    /// Particles without velocities, of a volume that is not known.
+    /// Creates particles without velocities and with unknown volume.
     pub fn new(positions: &'a [[f32; 3]], radii: &'a [f32]) -> Self {
         Self { positions, radii, velocities: &[], volume: None }
     }
 }
 
-/// How a skin is made. The defaults suit particles at about the spacing that they started with.
+/// Settings for a skin. The defaults suit particles at about the spacing that they started with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SkinParams {
-    /// One radius for all particles. By default each has its own, or more by one factor where the volume needs it. The
-    /// support of a particle's kernel is four times as large (m).
+    /// One radius for all particles (m). By default each has its own, enlarged by one factor if the volume needs it.
+    /// The support of a particle's kernel is four times as large.
     pub radius: Option<Real>,
-    /// Passes of smoothing.
+    /// Number of smoothing passes.
     pub smoothing: usize,
-    /// Triangles are about this large (local radii).
+    /// Approximate size of triangles (local radii).
     pub cell: Real,
-    /// The density at the surface, in parts of the one inside. Down to half of it is used where the volume needs it.
+    /// Density at the surface, in parts of the one inside. Down to half of it is used if the volume needs it.
     pub iso: Real,
 }
 
@@ -95,66 +95,66 @@ impl Default for SkinParams {
     }
 }
 
-/// A closed surface of triangles: every edge has two triangles, seen from outside their corners go counter-clockwise.
+/// Closed surface of triangles: every edge has two triangles, whose corners go counter-clockwise seen from outside.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Skin {
-    /// (m)
+    /// Positions of the vertices (m).
     pub vertices: Vec<[f32; 3]>,
-    /// Of length 1, outward, one per vertex.
+    /// Outward normal of length 1 of each vertex.
     pub normals: Vec<[f32; 3]>,
-    /// One per vertex, or none where the particles had none (m/s).
+    /// Velocity of each vertex; empty if the particles had none (m/s).
     pub velocities: Vec<[f32; 3]>,
-    /// Indices of vertices.
+    /// Indices of the vertices of each triangle.
     pub triangles: Vec<[u32; 3]>,
-    /// Inside (m³).
+    /// Enclosed volume (m³).
     pub volume: Real,
-    /// What the volume should be: that of the particles inside, or of the density's surface (m³).
+    /// Intended volume: that of the particles inside, or of the density's surface (m³).
     pub wanted_volume: Real,
     /// Median of the radii that were used (m).
     pub radius: Real,
-    /// Particles left out because fewer than [`FEWEST_PARTICLES`] hang together.
+    /// Number of particles left out because fewer than [`FEWEST_PARTICLES`] are connected.
     pub n_strays: usize,
-    /// How far the vertices were moved along their normals to give back the volume (local radii).
+    /// Distance by which the vertices were moved along their normals to restore the volume (local radii).
     pub offset: Real,
 }
 
-/// Why there is no skin.
+/// Reason why there is no skin.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SkinError {
-    /// Columns of different length.
+    /// Columns have different lengths.
     #[error("there are {positions} positions, but {values} {what}; give one for each particle")]
     Lengths {
-        /// Of the positions.
+        /// Number of positions.
         positions: usize,
-        /// Of the other column.
+        /// Length of the other column.
         values: usize,
-        /// The other column.
+        /// Name of the other column.
         what: &'static str,
     },
-    /// A parameter that makes no sense.
+    /// A parameter is out of range.
     #[error("{name} is {value}; it must be {allowed}")]
     Parameter {
-        /// Which one.
+        /// Name of the parameter.
         name: &'static str,
-        /// As given.
+        /// Given value.
         value: Real,
-        /// What it may be.
+        /// Description of the allowed values.
         allowed: &'static str,
     },
-    /// Infinite or not a number.
+    /// A position or velocity is infinite or not a number.
     #[error(
         "the position or velocity of particle {0} is not finite; the simulation has failed before this frame"
     )]
     NotFinite(usize),
-    /// Nothing to put a skin on.
+    /// There are too few connected particles.
     #[error(
         "only {connected} of {n} particles hang together with at least {FEWEST_PARTICLES}; a skin needs more particles, or a \
          larger radius if they have been drawn apart (it is {radius} m)"
     )]
     TooFewParticles {
-        /// Particles given.
+        /// Number of given particles.
         n: usize,
-        /// Particles that are not strays.
+        /// Number of particles that are not strays.
         connected: usize,
         /// Median of the radii used (m).
         radius: Real,
@@ -165,16 +165,16 @@ pub enum SkinError {
          cells or radius larger"
     )]
     TooFar {
-        /// Along the longest side.
+        /// Number of cells along the longest side.
         n_cells: Real,
     },
 }
 
-/// Puts a skin around particles.
+/// Computes a skin around particles.
 ///
 /// # Errors
-/// Parameters out of range, columns of different length, positions that are not finite, too few particles that hang
-/// together, particles farther apart than cells can be counted.
+/// Fails for parameters out of range, columns of different length, positions that are not finite, too few connected
+/// particles, and particles so far apart that the cells cannot be counted.
 pub fn skin(matter: &Matter<'_>, params: &SkinParams) -> Result<Skin, SkinError> {
     check(matter, params)?;
     let n = matter.positions.len();
@@ -222,7 +222,7 @@ pub fn skin(matter: &Matter<'_>, params: &SkinParams) -> Result<Skin, SkinError>
     sizes.iter_mut().zip(&radii).for_each(|(size, radius)| *size /= cell * radius);
     smoothing::smooth(&mut mesh, &cloud, &sizes, params.smoothing);
     let offset = mesh.fit_volume(volume, &radii);
-    // some bubbles have shrunk only now; the volume is not fitted again
+    // some bubbles have shrunk only after the smoothing; the volume is not fitted again
     let is_bubble = mesh.bubbles(&radii);
     if is_bubble.contains(&true) {
         mesh.remove(&is_bubble);
@@ -243,8 +243,8 @@ pub fn skin(matter: &Matter<'_>, params: &SkinParams) -> Result<Skin, SkinError>
     })
 }
 
-/// The particles' own radii, larger by one factor if the volume says so: merged particles stand for more than their radii
-/// tell (m).
+/// Returns the particles' own radii, larger by one factor if the volume requires it: merged particles represent more
+/// matter than their radii suggest (m).
 fn local_radii(matter: &Matter<'_>, params: &SkinParams) -> Vec<Real> {
     if let Some(radius) = params.radius {
         return vec![radius; matter.radii.len()];

@@ -1,4 +1,4 @@
-//! A closed triangle mesh: what it measures, and moving its vertices.
+//! Closed triangle mesh: its measures, and the displacement of its vertices.
 
 use phyxel::math::{Real, Vec3, sum_over};
 use phyxel::neighbors::Components;
@@ -7,15 +7,15 @@ use rayon::prelude::*;
 /// Triangles over shared vertices.
 #[derive(Clone, Debug)]
 pub(crate) struct Mesh {
-    /// (m)
+    /// Positions of the vertices (m).
     pub(crate) vertices: Vec<Vec3>,
-    /// Counter-clockwise from outside.
+    /// Indices of the corners, counter-clockwise from outside.
     pub(crate) triangles: Vec<[u32; 3]>,
 }
 
-/// The volume is fitted to this part of it, or the vertices have moved as far as they may.
+/// Relative error of the fitted volume, unless the vertices have moved as far as they may.
 const VOLUME_ERROR: Real = 1e-3;
-/// Newton's method, which needs two or three.
+/// Largest number of steps of Newton's method, which needs two or three.
 const MOST_STEPS: usize = 8;
 
 impl Mesh {
@@ -23,7 +23,7 @@ impl Mesh {
         triangle.map(|v| self.vertices[v as usize])
     }
 
-    /// V = Σ a·(b × c) / 6, about the first vertex, so that far from the origin no digits are lost (m³).
+    /// Returns V = Σ a·(b × c) / 6, about the first vertex, so that no digits are lost far from the origin (m³).
     pub(crate) fn volume(&self) -> Real {
         let about = self.vertices.first().copied().unwrap_or_default();
         sum_over(self.triangles.len(), |t| {
@@ -32,7 +32,7 @@ impl Mesh {
         })
     }
 
-    /// The vector areas of a vertex's triangles, a third each: the gradient of the volume by the vertex (m²).
+    /// Returns the vector areas of each vertex's triangles, a third each: the volume's gradient by the vertex (m²).
     pub(crate) fn vertex_areas(&self) -> Vec<Vec3> {
         let mut areas = vec![Vec3::ZERO; self.vertices.len()];
         for &triangle in &self.triangles {
@@ -45,13 +45,13 @@ impl Mesh {
         areas
     }
 
-    /// Normals of length 1, weighted by the areas of triangles.
+    /// Returns normals of length 1, weighted by the areas of triangles.
     pub(crate) fn normals(&self) -> Vec<Vec3> {
         self.vertex_areas().into_iter().map(|area| area.try_normalize().unwrap_or(Vec3::Y)).collect()
     }
 
-    /// Moves all vertices along their normals by the same part of their radii, at most a whole one, such that the volume
-    /// becomes `volume`. Gives that part.
+    /// Moves all vertices along their normals by the same part of their radii, at most a whole one, such that the
+    /// volume becomes `volume`. Returns this part.
     pub(crate) fn fit_volume(&mut self, volume: Real, radii: &[Real]) -> Real {
         let mut moved: Real = 0.0;
         for _ in 0..MOST_STEPS {
@@ -83,14 +83,14 @@ impl Mesh {
         components
     }
 
-    /// True if not all components are like spheres. By Euler's formula each sphere has 2 = vertices − edges + triangles, and a closed
-    /// mesh has 3 edges for 2 triangles.
+    /// Returns true if not all components are like spheres. By Euler's formula each sphere has 2 = vertices − edges +
+    /// triangles, and a closed mesh has 3 edges for 2 triangles.
     pub(crate) fn has_tunnels(&self) -> bool {
         self.vertices.len() < 2 * self.components().n_sets() + self.triangles.len() / 2
     }
 
-    /// Finds vertices of components that enclose less than the volume of a particle: bubbles in the matter where particles happen to
-    /// be loose. One radius per vertex (m).
+    /// Finds vertices of components that enclose less than the volume of a particle: bubbles in the matter where
+    /// particles happen to be loose. Takes one radius per vertex (m).
     pub(crate) fn bubbles(&self, radii: &[Real]) -> Vec<bool> {
         let mut components = self.components();
         let roots: Vec<usize> =
@@ -104,7 +104,7 @@ impl Mesh {
         roots.iter().map(|&root| volumes[root].abs() < (2.0 * radii[root]).powi(3)).collect()
     }
 
-    /// Removes vertices together with all triangles at them.
+    /// Removes vertices together with all triangles that use them.
     pub(crate) fn remove(&mut self, is_removed: &[bool]) {
         let mut place = vec![0u32; self.vertices.len()];
         let mut kept = Vec::with_capacity(self.vertices.len());

@@ -1,5 +1,5 @@
-//! Smoothing that leaves thin parts alone: each vertex goes to the mean of its neighbours, as far as its weight says.
-//! The weights are those of Loeschner 2023, with the particles' own supports.
+//! Smoothing that preserves thin parts: each vertex moves towards the mean of its neighbours, by a share given by its
+//! weight. The weights are those of Loeschner 2023, with the particles' own supports.
 
 use crate::carry;
 use crate::cloud::Cloud;
@@ -7,12 +7,12 @@ use crate::mesh::Mesh;
 use phyxel::math::{Real, Vec3};
 use rayon::prelude::*;
 
-/// Weighted neighbours of a particle at which a vertex is smoothed fully. Loeschner 2023
+/// Number of weighted neighbours of a particle at which a vertex is smoothed fully (Loeschner 2023).
 const MANY_NEIGHBORS: Real = 13.0;
 
-/// Smooths, all vertices at once in each pass. `sizes` are those of the cells at each vertex, in parts of the size that the particles
-/// there ask for: a pass evens out lengths like the size of triangles times the square root of the weight, so that where cells
-/// are smaller more passes count as one.
+/// Smooths all vertices at once in each pass. `sizes` are the sizes of the cells at each vertex, in parts of the size
+/// that the particles there need. A pass smooths over lengths proportional to the size of triangles times the square
+/// root of the weight, so that smaller cells get more passes.
 pub(crate) fn smooth(mesh: &mut Mesh, cloud: &Cloud, sizes: &[Real], n_passes: usize) {
     let smallest = sizes.iter().copied().fold(1.0, Real::min);
     let mut weights = weights(&mesh.vertices, cloud);
@@ -32,11 +32,11 @@ pub(crate) fn smooth(mesh: &mut Mesh, cloud: &Cloud, sizes: &[Real], n_passes: u
     }
 }
 
-/// One weight per vertex, from 0 (stays) to 1 (goes to the middle): s(q / 13), s = 6x⁵ − 15x⁴ + 10x³,
+/// Returns one weight per vertex, from 0 (stays) to 1 (moves to the middle): s(q / 13), with s = 6x⁵ − 15x⁴ + 10x³ and
 /// q the mean over particles i near the vertex of Σ_j (1 − d_ij²/h_j²).
 fn weights(vertices: &[Vec3], cloud: &Cloud) -> Vec<Real> {
     let crowds = cloud.map(|_, x| {
-        let mut crowd = -1.0; // itself is no neighbour
+        let mut crowd = -1.0; // a particle is not its own neighbour
         cloud.visit(x, |_, q_squared| crowd += 1.0 - q_squared);
         crowd
     });
@@ -50,14 +50,14 @@ fn weights(vertices: &[Vec3], cloud: &Cloud) -> Vec<Real> {
         .collect()
 }
 
-/// Vertices that share an edge, in compressed rows.
+/// Neighbours of each vertex (those that share an edge with it) in compressed rows.
 struct Neighbors {
     starts: Vec<u32>,
     ends: Vec<u32>,
 }
 
 impl Neighbors {
-    /// Each edge of a closed mesh is walked once in each direction, so that each neighbour comes once.
+    /// Collects the neighbours. Each edge of a closed mesh occurs once in each direction, so each neighbour comes once.
     fn new(mesh: &Mesh) -> Self {
         let mut starts = vec![0u32; mesh.vertices.len() + 1];
         for &v in mesh.triangles.iter().flatten() {

@@ -1,22 +1,23 @@
-//! Particles that belong to nothing.
+//! Search for strays: particles that are not connected to the matter.
 
 use crate::cloud::Cloud;
 use phyxel::math::Real;
 use phyxel::neighbors::Components;
 use rayon::prelude::*;
 
-/// Particles this far apart, in means of their radii, belong together: a little less than where the density between two
-/// of them breaks. Less than a support, so that of two particles the smaller one lies in the other's.
+/// Distance up to which particles are connected, in means of their radii: slightly less than the distance at which the
+/// density between two of them breaks. It is less than a support, so that the smaller of two particles lies in the
+/// support of the larger one.
 const REACH: Real = 3.5;
 
-/// Whether a particle is in a component of fewer than `fewest`.
+/// Returns true for each particle in a component of fewer than `fewest` particles.
 pub(crate) fn find(cloud: &Cloud, fewest: usize) -> Vec<bool> {
     let Cloud { positions, radii, .. } = cloud;
     let connected = |i: usize| {
         let mut found = Vec::new();
         cloud.visit(positions[i], |j, _| {
             let reach = REACH * 0.5 * (radii[i] + radii[j]);
-            // a pair that only one of the two sees is seen by the smaller one
+            // if only one particle of a pair finds the other, it is the smaller one
             let is_first = j < i || radii[j] > radii[i];
             if is_first && positions[i].distance_squared(positions[j]) < reach * reach {
                 found.push([i as u32, j as u32]);
@@ -46,14 +47,14 @@ mod tests {
         let positions: Vec<Vec3> = chain(0.0, 5).chain(chain(3.0, 4)).chain([vec3(50.0, 0.0, 0.0)]).collect();
         let with = |reach: Real| find(&Cloud::new(positions.clone(), vec![reach / REACH; 10]), 5);
         assert_eq!(with(1.0), [[false; 5].as_slice(), &[true; 5]].concat());
-        // too short a reach makes all of them strays, an endless one none
+        // a reach that is too short makes all of them strays, an endless one none
         assert!(with(0.8).iter().all(|&s| s));
         assert!(with(100.0).iter().all(|&s| !s));
     }
 
     #[test]
     fn two_particles_are_connected_by_the_mean_of_their_radii() {
-        // a large one and a chain of four small ones at a distance; radii 1 and 0.2, so that 2.1 connects
+        // a large particle and a chain of four small ones at a distance; radii 1 and 0.2, so that 2.1 connects them
         let at = |gap: Real| {
             let chain = (0..4).map(|i| vec3(gap + 0.3 * Real::from(i), 0.0, 0.0));
             let positions = [Vec3::ZERO].into_iter().chain(chain).collect();

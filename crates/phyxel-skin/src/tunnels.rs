@@ -1,12 +1,13 @@
-//! Tunnels through matter that are one node of the lattice wide: gaps between particles, narrower than their spacing can tell.
+//! Tunnels through matter that are one node of the lattice wide: gaps between particles, narrower than their spacing.
 
 use crate::lattice::Lattice;
 use phyxel::neighbors::Components;
 use rayon::prelude::*;
 
-/// Nodes outside of matter at which a tunnel is one node wide, in ascending order: more than a third of their neighbours are inside, and
-/// those outside do not hang together around them, so that without the node the tunnel is closed. Slits are not found (there the
-/// neighbours outside form a ring), nor the mouths of tunnels and pits in a face (there fewer neighbours are inside).
+/// Returns the nodes outside of matter at which a tunnel is one node wide, in ascending order. More than a third of
+/// their neighbours are inside, and the neighbours outside are not connected around them, so that filling the node
+/// closes the tunnel. Slits are not found (the neighbours outside form a ring there), nor the mouths of tunnels and
+/// pits in a face (fewer neighbours are inside there).
 pub(crate) fn narrowest(lattice: &Lattice, is_inside: impl Fn(u32) -> bool + Sync) -> Vec<u32> {
     let mut is_beside = vec![false; lattice.nodes.len()];
     for nodes in lattice.tetrahedra(|nodes| nodes.iter().any(|&node| is_inside(node))) {
@@ -14,7 +15,7 @@ pub(crate) fn narrowest(lattice: &Lattice, is_inside: impl Fn(u32) -> bool + Syn
     }
     let around = lattice.tetrahedra(|nodes| nodes.iter().any(|&node| is_beside[node as usize]));
     let (is_beside, is_inside) = (&is_beside, &is_inside);
-    // a node and a neighbour each, with one that the neighbour hangs together with: the first of its kind in the same tetrahedron
+    // each entry: a node, a neighbour, and the first node of the same tetrahedron that is on the neighbour's side
     let neighbours = |&nodes: &[u32; 4]| {
         (0..4).filter(move |&k| is_beside[nodes[k] as usize]).flat_map(move |k| {
             let others = [1, 2, 3].map(|step| nodes[(k + step) % 4]);
@@ -37,7 +38,7 @@ pub(crate) fn narrowest(lattice: &Lattice, is_inside: impl Fn(u32) -> bool + Syn
     of_nodes.par_iter().filter(is_narrow).map(|neighbours| neighbours[0][0]).collect()
 }
 
-/// Number of nodes in pairs that hang together, and of the pieces that they make.
+/// Returns the number of nodes in connected pairs, and the number of pieces that they form.
 fn pieces(pairs: &[[u32; 2]]) -> (usize, usize) {
     let mut nodes: Vec<u32> = pairs.iter().flatten().copied().collect();
     nodes.sort_unstable();
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
     use crate::lattice::Place;
 
-    /// A plate of 20 × 20 × 5 nodes without those that `is_gap` chooses, by their places in it.
+    /// Tests a plate of 20 × 20 × 5 nodes without those for which `is_gap` is true, by their positions in it.
     fn found(is_gap: impl Fn(Place) -> bool + Sync) -> Vec<Place> {
         let place = |k: u32| [20 + k % 24, 20 + k / 24 % 24, 20 + k / 576];
         let lattice = Lattice::new((0..24 * 24 * 9).into_par_iter().map(place), 5);
@@ -68,9 +69,9 @@ mod tests {
     #[test]
     fn only_tunnels_of_one_node_are_found() {
         assert_eq!(found(|_| false), Vec::<Place>::new());
-        // a straight tunnel through the plate: all its nodes, as any of them would close it
+        // a straight tunnel through the plate: all its nodes are found, because any of them would close it
         assert_eq!(found(|[x, y, _]| [x, y] == [9, 9]).len(), 5);
-        // wider ones, slits and pits stay
+        // wider tunnels, slits and pits are not found
         assert!(found(|[x, y, _]| (8..12).contains(&x) && (8..12).contains(&y)).is_empty());
         assert!(found(|[x, y, _]| x == 9 && (3..16).contains(&y)).is_empty());
         assert!(found(|[x, y, z]| [x, y] == [9, 9] && z > 3).is_empty());

@@ -1,4 +1,4 @@
-//! What a skin must be: closed, of the right volume, around the particles, with the same bits.
+//! Tests that a skin is closed, has the right volume, encloses the particles, and has the same bits every time.
 
 mod bodies;
 
@@ -11,13 +11,13 @@ fn skin_of(body: &Particles) -> Skin {
     skin(&body.matter(), &SkinParams::default()).unwrap()
 }
 
-/// The engine's mesh, which has winding numbers and distances of its own.
+/// Returns the engine's mesh, which has winding numbers and distances of its own.
 fn mesh_of(skin: &Skin) -> TriangleMesh {
     let vertices = skin.vertices.iter().map(|v| Vec3::from_array(v.map(Real::from))).collect();
     TriangleMesh::try_new(vertices, skin.triangles.clone()).unwrap()
 }
 
-/// Lattices, jitter, relaxed samplings, graded spacing, flattened, pulled and squeezed bodies, a sheet, a ring.
+/// The bodies are lattices, jittered, relaxed, graded, flattened, pulled and squeezed bodies, a sheet and a ring.
 #[test]
 fn every_body_gets_a_closed_skin_of_its_volume_with_outward_normals() {
     for (name, body) in catalogue() {
@@ -34,7 +34,7 @@ fn every_body_gets_a_closed_skin_of_its_volume_with_outward_normals() {
     }
 }
 
-/// Without a volume to aim at, the density's own surface is right within 3 % where particles are at their spacing.
+/// Without a target volume, the density's own surface is right within 3 % if particles are at their spacing.
 #[test]
 fn the_volume_is_right_without_being_told() {
     for (name, body) in catalogue() {
@@ -59,7 +59,7 @@ fn every_particle_is_inside_and_the_surface_is_half_a_spacing_away() {
     }
     for (vertex, normal) in skin.vertices.iter().zip(&skin.normals) {
         let (x, n) = (Vec3::from_array(vertex.map(Real::from)), Vec3::from_array(normal.map(Real::from)));
-        // a tenth of the spacing; 10 degrees
+        // tolerances: a tenth of the spacing; 10 degrees
         assert!((x.length() - 1.0).abs() < 0.01, "{x}: {}", x.length());
         assert!(n.dot(x.normalize()) > 0.985, "{x}: normal {n}");
     }
@@ -67,7 +67,7 @@ fn every_particle_is_inside_and_the_surface_is_half_a_spacing_away() {
     assert_eq!(skin.vertices.len(), skin.triangles.len() / 2 + 2);
 }
 
-/// How far the skin of a bar of 3 m × 1.5 m × 1.5 m stays behind the edges at its end x = ±1.5 (m).
+/// Returns the distance (m) of the skin behind the edges at the end x = ±1.5 of a bar of 3 m × 1.5 m × 1.5 m.
 fn rounding(skin: &Skin, end: Real) -> Real {
     let beyond = |v: &[f32; 3]| {
         let [x, y, z] = v.map(Real::from);
@@ -77,8 +77,8 @@ fn rounding(skin: &Skin, end: Real) -> Real {
     -skin.vertices.iter().filter_map(beyond).fold(Real::NEG_INFINITY, Real::max)
 }
 
-/// Distances of the skin of such a bar from its faces, away from their edges: those of the long sides at x, and of the
-/// end x = ±1.5 (m).
+/// Returns the distances of the skin of such a bar from its faces, away from their edges: for the long sides with their
+/// x, and for the end x = ±1.5 (m).
 fn unevenness(skin: &Skin, end: Real) -> (Vec<(Real, Real)>, Vec<Real>) {
     let (mut sides, mut ends) = (Vec::new(), Vec::new());
     for [x, y, z] in skin.vertices.iter().map(|v| v.map(Real::from)) {
@@ -94,13 +94,13 @@ fn unevenness(skin: &Skin, end: Real) -> (Vec<(Real, Real)>, Vec<Real>) {
     (sides, ends)
 }
 
-/// The spacing at x (m).
+/// Function that returns the spacing at x (m).
 type SpacingAt<'a> = &'a dyn Fn(Real) -> Real;
 
-/// One radius for the whole body made holes and lumps at the coarse end and rounded the fine end like the coarse one.
+/// With one radius for the whole body, the coarse end would get holes and lumps, and the fine end would be too round.
 #[test]
 fn each_part_of_an_uneven_body_is_as_good_as_an_even_one() {
-    // distance from the faces in local spacings: jitter moves particles by more than a tenth of a spacing
+    // `flat` is the distance from the faces in local spacings: jitter moves particles by more than a tenth of a spacing
     for (sampling, flat) in [(Sampling::Relaxed, 0.15), (Sampling::Lattice, 0.15), (Sampling::Jittered, 0.27)]
     {
         for (fine, coarse) in [(0.06, 0.12), (0.05, 0.15)] {
@@ -122,7 +122,7 @@ fn each_part_of_an_uneven_body_is_as_good_as_an_even_one() {
                     "{name}: one piece without holes"
                 );
                 let (here, there) = (rounding(&skin, -1.0), rounding(&even, -1.0));
-                // a fifth of a spacing: where the lattice happens to lie
+                // tolerance of a fifth of a spacing for the position of the lattice
                 assert!(here < there + 0.2 * fine, "{name}: rounded by {here}, even bodies by {there}");
                 let (sides, ends) = unevenness(&skin, 1.0);
                 let side = sides.iter().map(|(x, off)| off.abs() / spacing(*x)).fold(0.0, Real::max);
@@ -133,9 +133,9 @@ fn each_part_of_an_uneven_body_is_as_good_as_an_even_one() {
     }
 }
 
-/// Bodies that have lost particles in one half: the surface goes to a lower density instead of being moved out. At 0.6 the skins are
-/// moved by up to 0.27 radii. This says nothing about holes: of these bodies, one has fewer at the lower density and three
-/// have more.
+/// Bodies that have lost particles in one half: the surface goes to a lower density instead of being moved out. At the
+/// density 0.6 the skins are moved by up to 0.27 radii. This says nothing about holes: of these bodies, one has fewer
+/// at the lower density and three have more.
 #[test]
 fn loose_matter_is_enclosed_at_a_lower_density() {
     for (far, every) in [(0.02, 4), (0.03, 4), (0.03, 5), (0.03, 6), (0.035, 8), (0.02, 3), (0.01, 3)] {
@@ -199,7 +199,7 @@ fn smoothing_makes_faces_even() {
 fn the_same_particles_give_the_same_bits_with_any_number_of_threads() {
     let mut body =
         Particles::of(Shape::Box { size: vec3(3.0, 2.0, 2.0) }, Spacing::Uniform(0.1), Sampling::Jittered);
-    // a lattice exactly on cells puts vertices on the same place
+    // a lattice that lies exactly on cells puts several vertices at the same position
     let lattice = Particles::cube(12, Sampling::Lattice);
     body.positions.extend(lattice.positions.iter().map(|p| [p[0] + 10.0, p[1], p[2]]));
     body.radii.extend(&lattice.radii);
@@ -212,14 +212,14 @@ fn the_same_particles_give_the_same_bits_with_any_number_of_threads() {
     };
     let first = of(1);
     for n_threads in [2, 3, 3, 2, 1, 7] {
-        // all of it: positions, normals, velocities, triangles and their order
+        // compares everything: positions, normals, velocities, triangles and their order
         assert!(of(n_threads) == first, "{n_threads} threads");
     }
 }
 
 #[test]
 fn cells_stay_where_they_are_when_the_body_moves_by_whole_cells() {
-    // else the pattern of triangles would swim from frame to frame
+    // otherwise the pattern of triangles would move over the body from frame to frame
     let mut body = Particles::cube(10, Sampling::Relaxed);
     // positions that stay exact when they are moved by 4 m
     body.positions.iter_mut().flatten().for_each(|x| *x = (*x * 1024.0).round() / 1024.0);
@@ -266,7 +266,7 @@ fn velocities_of_a_rigid_motion_come_back() {
     let moving = skin(&Matter { velocities: &velocities, ..body.matter() }, &SkinParams::default()).unwrap();
     assert_eq!(moving.velocities.len(), moving.vertices.len());
     for (x, v) in moving.vertices.iter().zip(&moving.velocities) {
-        // the mean is that of the matter beneath: at most a spacing away, at a turn of 1.16 / s
+        // the mean is that of the matter beneath the surface: at most a spacing away, in a rotation of 1.16 / s
         let error = (wide(v) - velocity(wide(x))).length();
         assert!(error < 1.16 * 0.1, "{error} at {x:?}");
     }
@@ -288,7 +288,7 @@ fn far_from_the_origin_and_small_or_large_it_is_the_same_skin() {
         assert_eq!(defects(&skin), Defects::default());
         assert!((skin.volume / volume - 1.0).abs() < 0.002, "{scale} {shift}: {}", skin.volume / volume);
         let change = skin.vertices.len() as Real / near.vertices.len() as Real - 1.0;
-        // the body lies differently in the cells
+        // the body has another position in the cells
         assert!(change.abs() < 0.2, "{scale} {shift}: {change}");
     }
 }

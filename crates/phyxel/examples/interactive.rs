@@ -4,7 +4,7 @@
 use phyxel::prelude::*;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let jelly = Material { youngs_modulus: 40e3.into(), viscosity: 20.0.into(), ..Material::default() };
+    let jelly = Material::elastic(40e3, 0.3).with(Property::Viscosity, 20.0);
     let block = |name: &str, at: Vec3| {
         Body::new(name, Shape::Box { size: Vec3::splat(0.2) }, 0.04, jelly.clone()).at(at)
     };

@@ -4,7 +4,7 @@ use phyxel::prelude::*;
 use std::sync::Arc;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let jelly = Material { youngs_modulus: 40e3.into(), poisson_ratio: 0.4.into(), ..Material::default() };
+    let jelly = Material::elastic(40e3, 0.4);
     let block =
         Body::new("block", Shape::Box { size: Vec3::splat(0.2) }, 0.02, jelly).at(vec3(0.0, 0.3, 0.0));
     let floor =

@@ -5,13 +5,9 @@
 //! use phyxel::prelude::*;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let jelly = Material {
-//!     density: 1050.0.into(),        // kg/m³
-//!     youngs_modulus: 40e3.into(),   // Pa
-//!     poisson_ratio: 0.4.into(),
-//!     viscosity: 10.0.into(),        // Pa s
-//!     ..Material::default()
-//! };
+//! let jelly = Material::elastic(40e3, 0.4)  // Young's modulus (Pa), Poisson's ratio
+//!     .with(Property::Density, 1050.0)      // kg/m³
+//!     .with(Property::Viscosity, 10.0);     // Pa s
 //! let block = Body::new("block", Shape::Box { size: Vec3::splat(0.2) }, 0.025, jelly).at(vec3(0.0, 0.4, 0.0));
 //! let floor = Obstacle::new("floor", Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 }.into()).with_friction(0.5);
 //! let mut world = World::builder().body(block).obstacle(floor).build()?;
@@ -19,7 +15,7 @@
 //! for _ in 0..30 {
 //!     world.advance(1.0 / 60.0)?;
 //!     let frame = world.frame(&["stress"]); // f32 positions, radii, ids and the columns asked for
-//!     assert!(frame.position.iter().all(|p| p(1) > 0.0));
+//!     assert!(frame.position.iter().all(|p| p[1] > 0.0));
 //! }
 //! println!("kinetic energy: {} J", world.ledger().kinetic_energy);
 //! # Ok(())
@@ -55,7 +51,7 @@ pub mod prelude {
     pub use crate::forces::{Field, ForceField};
     pub use crate::frame::Frame;
     pub use crate::geometry::{Fill, PlacedShape, Placement, Sampling, Shape, Spacing};
-    pub use crate::material::{Law, Material, MaterialChange, Plasticity, PlasticityChange, Varying};
+    pub use crate::material::{Flow, Law, Material, MaterialChange, Property, Varying, YieldMeasure};
     pub use crate::math::{Mat3, Quat, Real, Vec3, vec3};
     pub use crate::surface::{Carried, CarryOrder};
     pub use crate::world::{

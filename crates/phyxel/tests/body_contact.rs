@@ -4,7 +4,7 @@ mod support;
 
 use phyxel::contact::{Ease, Friction, Keyframe, Motion, Obstacle};
 use phyxel::geometry::{PlacedShape, Shape};
-use phyxel::material::{Material, Plasticity};
+use phyxel::material::{Material, Property, YieldMeasure};
 use phyxel::math::{Real, Vec3, vec3};
 use phyxel::particles::Particles;
 use phyxel::world::{Body, World, WorldBuilder};
@@ -13,7 +13,7 @@ use support::{bar, elastic, methods};
 const G: Real = 9.81;
 
 fn damped(youngs_modulus: Real, viscosity: Real) -> Material {
-    Material { viscosity: viscosity.into(), ..elastic(youngs_modulus, 0.3) }
+    elastic(youngs_modulus, 0.3).with(Property::Viscosity, viscosity)
 }
 
 fn floor(friction: Friction) -> Obstacle {
@@ -379,9 +379,7 @@ fn bodies_fuse_only_where_both_say_so() {
 fn incremental_bodies_weld_when_they_meet() {
     let d = 0.05;
     for fuse in [false, true] {
-        let flow =
-            Plasticity { yield_stress: 500.0.into(), flow_rate: 200.0.into(), ..Plasticity::default() };
-        let dough = Material { plasticity: Some(flow), ..damped(1e5, 20.0) };
+        let dough = damped(1e5, 20.0).creeping(YieldMeasure::Deviatoric, 500.0, 200.0);
         let mut left = bar("left", [5, 5, 5], d, dough.clone());
         let mut right = bar("right", [5, 5, 5], d, dough).at(vec3(0.6, 0.125, 0.125));
         (left.velocity, right.velocity) = (vec3(1.0, 0.0, 0.0), vec3(-1.0, 0.0, 0.0));

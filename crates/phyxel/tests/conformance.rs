@@ -5,7 +5,7 @@ mod support;
 use phyxel::contact::{Axes, Ease, Friction, Grip, Keyframe, Motion, Obstacle};
 use phyxel::forces::{Field, ForceField};
 use phyxel::geometry::{Sampling, Shape};
-use phyxel::material::{Plasticity, YieldMeasure};
+use phyxel::material::{Property, YieldMeasure};
 use phyxel::math::{Real, Vec3, vec3};
 use phyxel::methods::built_methods;
 use phyxel::world::{World, WorldBuilder};
@@ -187,7 +187,7 @@ fn spinning_and_vibrating_keeps_energy_and_momenta() {
     for_each_method(|row| {
         for viscosity in [0.0, 20.0] {
             let mut material = elastic(1e5, 0.3);
-            material.viscosity = viscosity.into();
+            material[Property::Viscosity] = viscosity.into();
             let mut body = bar("b", [5, 5, 10], 0.1, material);
             body.velocity = vec3(0.3, -0.2, 0.1);
             body.angular_velocity = vec3(1.0, 2.0, 0.5);
@@ -269,13 +269,7 @@ fn pulled_bar_shows_the_asked_yield_stress() {
         for &(measure, tolerance) in row.yield_stress {
             let (a, asked) = (0.05, 1000.0);
             let (length, width) = (20.0 * a, 6.0 * a);
-            let mut material = elastic(1e5, 0.3);
-            material.plasticity = Some(Plasticity {
-                yield_stress: asked.into(),
-                flow_rate: 400.0.into(),
-                measure,
-                ..Plasticity::default()
-            });
+            let material = elastic(1e5, 0.3).creeping(measure, asked, 400.0);
             let pull =
                 Keyframe { time: 4.0, translation: vec3(0.0, 0.0, 0.03 * length), rotation: Vec3::ZERO };
             let mut world = world(row)
@@ -334,14 +328,8 @@ fn slumped_block_rests_as_a_deposit() {
         for yield_stress in [340.0, 255.0] {
             let (a, n) = (0.02, [42, 18, 4]);
             let size = vec3(n[0] as Real, n[1] as Real, n[2] as Real) * a;
-            let mut material = elastic(8e4, 0.3);
-            material.viscosity = 5.0.into();
-            material.plasticity = Some(Plasticity {
-                yield_stress: yield_stress.into(),
-                flow_rate: 1500.0.into(),
-                measure: YieldMeasure::Deviatoric,
-                ..Plasticity::default()
-            });
+            let material = elastic(8e4, 0.3).with(Property::Viscosity, 5.0);
+            let material = material.creeping(YieldMeasure::Deviatoric, yield_stress, 1500.0);
             let mut block = bar("block", n, a, material);
             block.fill.sampling = Sampling::Jittered;
             let wall = |name: &str, normal: Vec3, offset: Real| {
@@ -403,7 +391,7 @@ fn shear_wave_decays_as_the_asked_viscosity_says() {
         let (n, viscosity) = (16, 50.0);
         let a = 1.0 / n as Real;
         let mut material = elastic(1e-2, 0.0);
-        material.viscosity = viscosity.into();
+        material[Property::Viscosity] = viscosity.into();
         let rails = grip_across_z("rails", "block", [-1.0, 2.0], Axes { x: true, y: false, z: true }, vec![]);
         let mut world = world(row)
             .gravity(Vec3::ZERO)

@@ -4,6 +4,7 @@ mod support;
 
 use phyxel::contact::{Axes, Ease, Friction, Keyframe, Motion, Obstacle};
 use phyxel::geometry::{PlacedShape, Shape};
+use phyxel::material::Property;
 use phyxel::math::{Quat, Real, Vec3, vec3};
 use phyxel::world::{Body, World};
 use support::{bar, elastic, grip_across_z, positions};
@@ -22,7 +23,7 @@ fn block_on_slope(downhill: Vec3, tangent: Real, mu: Real) -> (World, Vec3) {
     let (normal, along) = (turn * Vec3::Y, turn * downhill);
     let size = 0.3;
     let mut material = elastic(1e6, 0.3);
-    material.viscosity = 200.0.into();
+    material[Property::Viscosity] = 200.0.into();
     let mut body = Body::new("block", Shape::Box { size: Vec3::splat(size) }, 0.05, material);
     body.shape.placement.rotation = turn;
     body = body.at(normal * (0.5 * size));
@@ -69,7 +70,7 @@ fn block_on_a_slope_obeys_coulomb() {
 #[test]
 fn floor_carries_the_weight() {
     let mut material = elastic(2e5, 0.3);
-    material.viscosity = 100.0.into();
+    material[Property::Viscosity] = 100.0.into();
     let body = bar("block", [6, 6, 6], 0.05, material);
     let mut world = World::builder()
         .body(body)
@@ -97,7 +98,7 @@ fn moving_surface_drags_by_friction() {
         let key = Keyframe { time: 10.0, translation: vec3(5.0, 0.0, 0.0), rotation: Vec3::ZERO };
         belt.motion = Motion::try_new(vec![key], Ease::Linear).unwrap();
         let mut material = elastic(5e5, 0.3);
-        material.viscosity = 200.0.into();
+        material[Property::Viscosity] = 200.0.into();
         let mut world =
             World::builder().body(bar("block", [5, 5, 5], 0.05, material)).obstacle(belt).build().unwrap();
         world.advance(1.5).unwrap();
@@ -114,7 +115,7 @@ fn press_squeezes_between_floor_and_plate() {
     let key = Keyframe { time: 0.5, translation: vec3(0.0, -0.06, 0.0), rotation: Vec3::ZERO };
     plate.motion = Motion::try_new(vec![key], Ease::Smooth).unwrap();
     let mut material = elastic(1e5, 0.3);
-    material.viscosity = 100.0.into();
+    material[Property::Viscosity] = 100.0.into();
     let mut world = World::builder()
         .gravity(Vec3::ZERO)
         .body(bar("block", [6, 6, 6], 0.05, material))
@@ -173,7 +174,7 @@ fn grip_feels_the_viscous_force() {
     let (viscosity, a, n) = (2000.0, 0.02, 10);
     let size = a * n as Real;
     let mut material = elastic(1.0, 0.0);
-    material.viscosity = viscosity.into();
+    material[Property::Viscosity] = viscosity.into();
     let shear = Keyframe { time: 1.0, translation: vec3(size, 0.0, 0.0), rotation: Vec3::ZERO };
     let mut top = grip_across_z("top", "cube", [size - a, size], Axes::ALL, vec![shear]);
     top.motion = Motion::try_new(vec![shear], Ease::Linear).unwrap();
@@ -198,7 +199,7 @@ fn grip_feels_the_viscous_force() {
 #[test]
 fn booked_impulses_are_the_change_of_momentum() {
     let mut material = elastic(1e5, 0.3);
-    material.viscosity = 300.0.into();
+    material[Property::Viscosity] = 300.0.into();
     let lift = Keyframe { time: 0.3, translation: vec3(0.05, 0.02, 0.0), rotation: vec3(0.0, 0.3, 0.0) };
     let mut world = World::builder()
         .body(bar("bar", [5, 5, 12], 0.05, material))
@@ -224,7 +225,7 @@ fn viscous_bodies_do_not_creep() {
     for (friction, down) in [(Friction::Stick, 0.6), (Friction::Coulomb(0.5), 0.25)] {
         for viscosity in [15.0, 1000.0] {
             let mut material = elastic(1e5, 0.3);
-            material.viscosity = viscosity.into();
+            material[Property::Viscosity] = viscosity.into();
             let mut world = World::builder()
                 .gravity(vec3(8.0 * down, -8.0, 0.0))
                 .body(bar("block", [5, 5, 5], 0.02, material))
@@ -258,7 +259,7 @@ fn sticky_surfaces_hold_what_they_touched() {
     ];
     plate.motion = Motion::try_new(keys, Ease::Smooth).unwrap();
     let mut material = elastic(1e5, 0.3);
-    material.viscosity = 50.0.into();
+    material[Property::Viscosity] = 50.0.into();
     let mut world = World::builder()
         .gravity(Vec3::ZERO)
         .body(bar("block", [5, 5, 5], 0.05, material))

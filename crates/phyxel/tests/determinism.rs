@@ -4,7 +4,7 @@ mod support;
 
 use phyxel::contact::{Axes, Friction, Keyframe, Obstacle};
 use phyxel::geometry::{Sampling, Shape};
-use phyxel::material::{MaterialChange, Plasticity, PlasticityChange, Varying};
+use phyxel::material::{MaterialChange, Property, Varying, YieldMeasure};
 use phyxel::math::{Real, Vec3, vec3};
 use phyxel::world::{Action, Body, Event, Hold, World, WorldBuilder};
 use support::saving::{Saved, on_threads};
@@ -13,7 +13,7 @@ use support::{bar, elastic, flowing_methods, grip_across_z, methods};
 /// Two bodies, one irregular and viscous, a floor with friction and a grip that turns: everything that could differ.
 fn world() -> World {
     let mut soft = elastic(5e4, 0.4);
-    soft.viscosity = 20.0.into();
+    soft[Property::Viscosity] = 20.0.into();
     let mut ball = Body::new("ball", Shape::Sphere { radius: 0.25 }, 0.03, soft).at(vec3(0.9, 0.3, 0.2));
     ball.fill.sampling = Sampling::Jittered;
     ball.velocity = vec3(0.0, -2.0, 0.3);
@@ -49,12 +49,9 @@ fn all_worlds() -> Vec<(String, Box<dyn Fn() -> World + Sync>)> {
 
 fn plastic_bars_builder(method: &str) -> WorldBuilder {
     let mut clay = elastic(1e5, 0.3);
-    clay.viscosity = 16.0.into();
-    clay.plasticity = Some(Plasticity {
-        yield_stress: 200.0.into(),
-        flow_rate: Varying::Along { axis: Vec3::X, from: 400.0, to: 300.0 },
-        ..Plasticity::default()
-    });
+    clay[Property::Viscosity] = 16.0.into();
+    let flow_rate = Varying::Along { axis: Vec3::X, from: 400.0, to: 300.0 };
+    let clay = clay.creeping(YieldMeasure::Deviatoric, 200.0, flow_rate);
     let mut bar = Body::new("bar", Shape::Box { size: vec3(0.7, 0.3, 0.3) }, 0.03, clay.clone());
     bar = bar.at(vec3(0.0, 0.16, 0.0));
     bar.fill.sampling = Sampling::Jittered;
@@ -80,11 +77,9 @@ fn meeting_world() -> World {
     );
     for (k, method) in methods().chain(methods().take(1)).enumerate() {
         let mut matter = elastic(1e5, 0.3);
-        matter.viscosity = 20.0.into();
+        matter[Property::Viscosity] = 20.0.into();
         if flowing_methods().any(|flowing| flowing == method) {
-            let flow =
-                Plasticity { yield_stress: 500.0.into(), flow_rate: 100.0.into(), ..Plasticity::default() };
-            matter.plasticity = Some(flow);
+            matter = matter.creeping(YieldMeasure::Deviatoric, 500.0, 100.0);
         }
         let size = vec3(0.5, 0.2, 0.4);
         let mut body = Body::new(format!("body_{k}"), Shape::Box { size }, 0.026, matter);
@@ -123,15 +118,13 @@ fn changing_world() -> World {
 fn changes() -> Vec<Event> {
     let at = |time, action| Event { time, action };
     let material = |body: &str, change| Action::Material { body: body.into(), change };
-    let moduli = |e, nu| MaterialChange { youngs_modulus: Some(e), poisson_ratio: nu, ..Default::default() };
-    let clay = PlasticityChange::On {
-        yield_stress: Some(200.0),
-        flow_rate: Some(300.0),
-        hardening: None,
-        thickening_stress: None,
-        measure: None,
+    let change = MaterialChange::default;
+    let moduli = |e, nu: Option<Real>| {
+        let moduli = change().with(Property::YoungsModulus, e);
+        nu.map_or(moduli.clone(), |nu| moduli.with(Property::PoissonRatio, nu))
     };
-    let clay = MaterialChange { plasticity: Some(clay), viscosity: Some(16.0), ..Default::default() };
+    let clay = change().with(Property::YieldStress, 200.0).with(Property::FlowRate, 300.0);
+    let clay = clay.with(Property::Viscosity, 16.0);
     let (k, last) = methods().enumerate().last().unwrap();
     let hold = Hold::Nearest { body: format!("{last}_1"), point: vec3(0.6, 0.3, 0.5 * k as Real) };
     let to = |x: Real| vec3(x, 0.8, 0.5 * k as Real + 0.2);
@@ -235,7 +228,7 @@ fn calls_are_events(method: &str) -> bool {
             if calls && frame == 2 {
                 let hold = Hold::Nearest { body: "bar".into(), point: vec3(0.3, 0.3, 0.0) };
                 world.drag(hold, vec3(0.5, 0.5, 0.0)).unwrap();
-                let softer = MaterialChange { youngs_modulus: Some(5e4), ..MaterialChange::default() };
+                let softer = MaterialChange::default().with(Property::YoungsModulus, 5e4);
                 world.set_material("held", softer).unwrap();
             }
             if calls && frame > 3 {

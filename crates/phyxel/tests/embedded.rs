@@ -5,7 +5,7 @@ mod support;
 
 use phyxel::contact::{Axes, Ease, Grip, Keyframe, Motion, Obstacle};
 use phyxel::geometry::{Sampling, Shape};
-use phyxel::material::{Material, Plasticity, Varying};
+use phyxel::material::{Material, Property, Varying, YieldMeasure};
 use phyxel::math::{Mat3, Real, Vec3, outer, polar, vec3};
 use phyxel::methods::StepError;
 use phyxel::methods::embedded::{Embedding, Params};
@@ -14,15 +14,8 @@ use std::collections::HashMap;
 use support::{elastic, region};
 
 fn plastic(yield_stress: Real, flow_rate: Real, viscosity: Real) -> Material {
-    Material {
-        viscosity: viscosity.into(),
-        plasticity: Some(Plasticity {
-            yield_stress: yield_stress.into(),
-            flow_rate: flow_rate.into(),
-            ..Plasticity::default()
-        }),
-        ..elastic(1e5, 0.3)
-    }
+    let material = elastic(1e5, 0.3).with(Property::Viscosity, viscosity);
+    material.creeping(YieldMeasure::Deviatoric, yield_stress, flow_rate)
 }
 
 fn world(params: Params) -> WorldBuilder {
@@ -102,9 +95,9 @@ fn twisted_bars_keep_what_has_flowed() {
     assert!((125.0..136.0).contains(&held), "{held}");
     let mut varying = plastic(1000.0, 40.0, 600.0);
     let along = Varying::Along { axis: Vec3::X, from: 40.0, to: 0.0 };
-    varying.plasticity.as_mut().unwrap().flow_rate = along;
+    varying[Property::FlowRate] = along;
     for (name, material, expected) in [
-        ("elastic", Material { viscosity: 600.0.into(), ..elastic(1e5, 0.3) }, -2.0..2.0),
+        ("elastic", elastic(1e5, 0.3).with(Property::Viscosity, 600.0), -2.0..2.0),
         ("slightly plastic", plastic(8000.0, 10.0, 600.0), 25.0..50.0),
         ("highly plastic", plastic(1000.0, 40.0, 600.0), 115.0..136.0),
         ("varying", varying, 110.0..131.0),
@@ -338,7 +331,7 @@ fn integrators_and_viscosities_keep_momentum() {
     for integrator in [Integrator::Leapfrog, Integrator::SymplecticEuler, Integrator::Newmark] {
         for viscosity_model in [ViscosityModel::StrainRate, ViscosityModel::Sph] {
             let params = Params { integrator, viscosity_model, ..Params::default() };
-            let material = Material { viscosity: 100.0.into(), ..elastic(1e5, 0.3) };
+            let material = elastic(1e5, 0.3).with(Property::Viscosity, 100.0);
             let mut bar = Body::new("bar", Shape::Box { size: vec3(0.5, 0.5, 1.0) }, 0.1, material);
             bar.velocity = vec3(0.3, -0.2, 0.1);
             bar.angular_velocity = vec3(0.0, 2.0, 0.0);

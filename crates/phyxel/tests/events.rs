@@ -4,24 +4,22 @@ mod support;
 
 use phyxel::contact::{Axes, Keyframe, Obstacle};
 use phyxel::geometry::Shape;
-use phyxel::material::{Material, MaterialChange, PlasticityChange, Varying};
+use phyxel::material::{Flow, Material, MaterialChange, Property, Varying};
 use phyxel::math::{Real, Vec3, vec3};
 use phyxel::world::{Action, ActionError, Body, BuildError, Event, Hold, World, WorldBuilder};
 use support::{bar, elastic, flowing_methods, grip_across_z, methods, positions};
 
 fn moduli(youngs_modulus: Real, poisson_ratio: Option<Real>) -> MaterialChange {
-    MaterialChange { youngs_modulus: Some(youngs_modulus), poisson_ratio, ..MaterialChange::default() }
+    let mut change = MaterialChange::default().with(Property::YoungsModulus, youngs_modulus);
+    change.values[Property::PoissonRatio] = poisson_ratio;
+    change
 }
 
 fn flow(yield_stress: Option<Real>, flow_rate: Option<Real>) -> MaterialChange {
-    let flow = PlasticityChange::On {
-        yield_stress,
-        flow_rate,
-        hardening: None,
-        thickening_stress: None,
-        measure: None,
-    };
-    MaterialChange { plasticity: Some(flow), ..MaterialChange::default() }
+    let mut change = MaterialChange::default();
+    change.values[Property::YieldStress] = yield_stress;
+    change.values[Property::FlowRate] = flow_rate;
+    change
 }
 
 /// A block of 8³ cells of 2.5 cm in free space.
@@ -96,7 +94,7 @@ fn every_matter_can_be_dragged_to_every_place() {
         for (youngs_modulus, far) in [(500.0, true), (4e4, false), (4e4, true), (1e8, true)] {
             let target = vec3(0.3, if far { 300.0 } else { 0.4 }, 0.1);
             let mut material = elastic(youngs_modulus, 0.4);
-            material.viscosity = 20.0.into();
+            material[Property::Viscosity] = 20.0.into();
             let floor = Obstacle::new("floor", Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 }.into());
             let mut world =
                 block(method, material).gravity(vec3(0.0, -9.81, 0.0)).obstacle(floor).build().unwrap();
@@ -148,7 +146,7 @@ fn pulled_bar(method: &str, material: Material) -> World {
     World::builder()
         .default_method(method)
         .gravity(Vec3::ZERO)
-        .body(bar("bar", [6, 6, 24], 0.025, Material { viscosity: 400.0.into(), ..material }))
+        .body(bar("bar", [6, 6, 24], 0.025, material.with(Property::Viscosity, 400.0)))
         .grip(grip_across_z("still", "bar", [-1.0, 0.03], slide, Vec::new()))
         .grip(grip_across_z("moved", "bar", [0.57, 1.0], slide, vec![pull]))
         .build()
@@ -175,7 +173,7 @@ fn a_held_bar_pulls_with_its_new_stiffness() {
             assert!((at_once / (factor * before) - 1.0).abs() < 0.02, "{method}: {at_once} {before}");
             let ratio = world.time_step_limit().0 / limit * factor.sqrt();
             assert!((ratio - 1.0).abs() < 1e-3, "{method}: {ratio}");
-            assert_eq!(world.material("bar").unwrap().youngs_modulus.range().0, 1e5 * factor);
+            assert_eq!(world.material("bar").unwrap()[Property::YoungsModulus].range().0, 1e5 * factor);
         }
     }
 }
@@ -185,7 +183,7 @@ fn a_held_bar_pulls_with_its_new_stiffness() {
 fn a_hanging_block_finds_its_new_length() {
     let hanging = |method: &str, youngs_modulus: Real| {
         let mut material = elastic(youngs_modulus, 0.3);
-        material.viscosity = 600.0.into();
+        material[Property::Viscosity] = 600.0.into();
         let hold = grip_across_z("hold", "bar", [-1.0, 0.03], Axes::ALL, Vec::new());
         World::builder()
             .default_method(method)
@@ -254,7 +252,7 @@ fn a_body_becomes_plastic_and_elastic_again() {
         assert!((flown / elastic_force / 0.4 - 1.0).abs() < 0.1, "{method}: {flown} {elastic_force}");
         let work = world.ledger().plastic_work;
         assert!(work > 0.0);
-        let off = MaterialChange { plasticity: Some(PlasticityChange::Off), ..MaterialChange::default() };
+        let off = MaterialChange::default().flowing(Flow::None);
         world.set_material("bar", off).unwrap();
         world.set_material("bar", moduli(2e5, None)).unwrap();
         let stiffer = grip_force(&mut world);
@@ -277,7 +275,7 @@ fn viscosity_can_be_switched_on() {
             let mut world = block(method, elastic(1e5, 0.3)).build().unwrap();
             world.edit_particles(|p| p.position.iter_mut().for_each(|x| x.y *= 1.05));
             world.advance(0.02).unwrap();
-            let change = MaterialChange { viscosity: Some(viscosity), ..MaterialChange::default() };
+            let change = MaterialChange::default().with(Property::Viscosity, viscosity);
             world.set_material("block", change).unwrap();
             world.advance(0.2).unwrap();
             let ledger = world.ledger();
@@ -372,7 +370,7 @@ fn events_that_cannot_happen_are_refused() {
 fn other_bodies_keep_their_material() {
     for method in methods() {
         let mut first = bar("first", [4, 4, 4], 0.05, elastic(1e5, 0.3));
-        first.material.youngs_modulus = Varying::Along { axis: Vec3::X, from: 1e5, to: 2e5 };
+        first.material[Property::YoungsModulus] = Varying::Along { axis: Vec3::X, from: 1e5, to: 2e5 };
         let second = Body { name: "second".into(), ..bar("b", [4, 4, 4], 0.05, elastic(1e5, 0.3)) };
         let second = second.at(vec3(1.0, 0.1, 0.1));
         let builder = World::builder().default_method(method).gravity(Vec3::ZERO);
@@ -384,7 +382,7 @@ fn other_bodies_keep_their_material() {
             rows.filter(|row| *row.0 == body).map(|row| *row.1).collect()
         };
         let before = (stress(&world, 0), stress(&world, 1));
-        let alone = MaterialChange { poisson_ratio: Some(0.2), ..MaterialChange::default() };
+        let alone = MaterialChange::default().with(Property::PoissonRatio, 0.2);
         assert!(world.set_material("first", alone).unwrap_err().to_string().contains("give both"));
         world.set_material("second", moduli(3e5, None)).unwrap();
         assert_eq!(stress(&world, 0), before.0, "{method}");

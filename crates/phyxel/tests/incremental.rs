@@ -6,7 +6,7 @@ mod support;
 use phyxel::contact::Obstacle;
 use phyxel::forces::{Field, FieldPoint, ForceField};
 use phyxel::geometry::Shape;
-use phyxel::material::{FlowRule, Law, Material, Plasticity, YieldMeasure};
+use phyxel::material::{FlowRule, Law, Material, Property, YieldMeasure};
 use phyxel::math::{Mat3, Real, Vec3, vec3};
 use phyxel::methods::incremental::{History, Params, StressForm, ViscosityModel};
 use phyxel::world::{Body, Ledger, World, WorldBuilder};
@@ -16,15 +16,8 @@ use support::{elastic, positions};
 const A: Real = 0.05;
 
 fn plastic(yield_stress: Real, flow_rate: Real, viscosity: Real) -> Material {
-    let mut material = elastic(1e5, 0.3);
-    material.viscosity = viscosity.into();
-    material.plasticity = Some(Plasticity {
-        yield_stress: yield_stress.into(),
-        flow_rate: flow_rate.into(),
-        measure: YieldMeasure::Total,
-        ..Plasticity::default()
-    });
-    material
+    let material = elastic(1e5, 0.3).with(Property::Viscosity, viscosity);
+    material.creeping(YieldMeasure::Total, yield_stress, flow_rate)
 }
 
 /// The paper's forces with the first Piola–Kirchhoff stress.
@@ -86,9 +79,9 @@ fn dropped(params: Params, material: Material, duration: Real) -> Dropped {
 #[test]
 fn drops_bounce_or_spread_as_the_matter_says() {
     let mut jelly = elastic(1e5, 0.3);
-    jelly.viscosity = 20.0.into();
+    jelly[Property::Viscosity] = 20.0.into();
     let mut putty = plastic(0.0, 100.0, 20.0);
-    putty.plasticity.as_mut().unwrap().thickening_stress = 1e3.into();
+    putty[Property::ThickeningStress] = 1e3.into();
     for (name, params) in [("corrected", Params::default()), ("kernel", kernel_form())] {
         let elastic = dropped(params.clone(), jelly.clone(), 0.5);
         let clay = dropped(params.clone(), plastic(300.0, 60.0, 20.0), 0.5);
@@ -141,7 +134,7 @@ fn an_elastic_twist_comes_back() {
     }));
     for (name, params) in [("corrected", Params::default()), ("kernel", kernel_form())] {
         let mut material = elastic(1e5, 0.3);
-        material.viscosity = 400.0.into();
+        material[Property::Viscosity] = 400.0.into();
         let mut world = builder(params)
             .gravity(Vec3::ZERO)
             .body(cube(8, material))

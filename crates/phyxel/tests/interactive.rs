@@ -11,7 +11,7 @@ use support::{elastic, methods};
 const SIDE: Real = 0.12;
 
 fn block(name: &str, method: &str, at: Vec3) -> Body {
-    let material = Material { viscosity: 50.0.into(), ..elastic(2e5, 0.3) };
+    let material = elastic(2e5, 0.3).with(Property::Viscosity, 50.0);
     let mut body = Body::new(name, Shape::Box { size: Vec3::splat(SIDE) }, 0.02, material).at(at);
     body.method = Some(method.into());
     body
@@ -222,14 +222,9 @@ fn an_extruder_feeds_methods_that_take_births() {
     };
     for entry in built_methods() {
         let make = || {
-            let mut material = Material { viscosity: 50.0.into(), ..elastic(1e5, 0.3) };
-            if entry.abilities.flows {
-                let flow = Plasticity {
-                    yield_stress: 300.0.into(),
-                    flow_rate: 200.0.into(),
-                    ..Plasticity::default()
-                };
-                material.plasticity = Some(flow);
+            let mut material = elastic(1e5, 0.3).with(Property::Viscosity, 50.0);
+            if !entry.abilities.flows.is_empty() {
+                material = material.creeping(YieldMeasure::Deviatoric, 300.0, 200.0);
             }
             let size = vec3(width as Real, 3.0, width as Real) * a;
             let mut clay =

@@ -24,7 +24,7 @@ fn builder() -> WorldBuilder {
 
 /// A block of 6 × 6 × 6 particles, 0.12 m wide.
 fn block(name: &str, method: &str) -> Body {
-    let material = Material { viscosity: 50.0.into(), ..elastic(5e5, 0.0) };
+    let material = elastic(5e5, 0.0).with(Property::Viscosity, 50.0);
     let mut body = Body::new(name, Shape::Box { size: Vec3::splat(0.12) }, 0.02, material);
     body.method = Some(method.into());
     body

@@ -1,7 +1,7 @@
 //! `phyxel bench`: nanoseconds per particle per step, by stage, size and number of threads.
 //!
-//! An elastic block falls onto a floor with friction; the steps around the impact are timed. Every measurement is a
-//! process of its own, so that its peak of memory is its own, too. `--paper` runs the timed scenes of a paper instead.
+//! An elastic block falls onto a floor with friction; the steps around the impact are timed. Every measurement runs in
+//! its own process, so that the peak of memory is its own, too. `--paper` runs the timed scenes of a paper instead.
 
 mod block;
 mod jones;
@@ -138,7 +138,7 @@ fn one(args: &Args) -> Result<(), Failure> {
     print(&format!("{value}\n"))
 }
 
-/// Measures in a process of its own.
+/// Runs one measurement in a child process.
 fn in_child(what: &str, threads: usize, arguments: &[&str]) -> Result<Value, Failure> {
     eprintln!("{what}, {threads} threads ...");
     let failed = |text: String| Failure::Run(format!("{what}, {threads} threads: {text}"));
@@ -180,7 +180,7 @@ fn table(measured: &[Value]) -> Table {
     table
 }
 
-/// Against the first measurement of the same size.
+/// Returns the speed relative to the first measurement of the same size.
 fn speed_up(run: &Value, measured: &[Value]) -> Option<f64> {
     let first = measured.iter().find(|other| other["particles"] == run["particles"])?;
     Some(first["total"].as_f64()? / run["total"].as_f64()?)

@@ -1,4 +1,4 @@
-//! `phyxel check`: what will happen, before it does.
+//! `phyxel check`: predicts the particles, time step, memory and time of a run before it starts.
 
 use super::print;
 use crate::failure::Failure;
@@ -6,15 +6,15 @@ use crate::sampling_watch::SamplingWatch;
 use crate::scene_source::{self, SceneSource, describe, describe_fill, number};
 use crate::table::Table;
 use crate::{clock, memory, threads};
-use phyxel::material::{Law, YieldMeasure};
+use phyxel::material::{Flow, Law, Material, PROPERTIES, Part, PropertyInfo, YieldMeasure};
 use phyxel::methods::ColumnInfo;
-use phyxel_io::scene::description::{Plasticity, Varying};
+use phyxel_io::scene::description::PlacedShape;
 use std::path::PathBuf;
 
-/// Steps are measured for about so long (s).
+/// Wall time after which the measurement of steps ends (s).
 const MEASURED_SECONDS: f64 = 1.0;
 const MOST_STEPS: usize = 50;
-/// Fewer particles than this in a body hardly have an inside.
+/// Number of particles below which a body hardly has an inside.
 const FEW_PARTICLES: usize = 64;
 
 /// Tells what a scene will do: particles, time step, memory, expected time, warnings.
@@ -61,51 +61,42 @@ fn bodies(source: &SceneSource) -> Table {
 }
 
 fn materials(source: &SceneSource) -> Table {
-    let head =
-        ["material", "density", "Young's modulus", "Poisson's ratio", "viscosity", "law", "plasticity"];
-    let mut table = Table::new(head, &[]);
+    let scalars = || PROPERTIES.iter().filter(|info| info.part == Part::Matter);
+    let head = ["material"].into_iter().chain(scalars().map(|info| info.name)).chain(["law", "plasticity"]);
+    let mut table = Table::with_head(head.map(str::to_owned).collect(), []);
     for material in &source.scene.materials {
-        table.row([
-            material.name.clone(),
-            describe(&material.density, "kg/m3"),
-            describe(&material.youngs_modulus, "Pa"),
-            describe(&material.poisson_ratio, ""),
-            describe(&material.viscosity, "Pa.s"),
-            material.law.map_or("the method's own", Law::key).to_owned(),
-            material.plasticity.as_ref().map_or_else(|| "elastic".to_owned(), describe_plasticity),
-        ]);
+        let mut cells = vec![material.name.clone()];
+        cells.extend(scalars().map(|info| describe(&material.values[info.property], info.unit_text())));
+        cells.push(material.values.law.map_or("the method's own", Law::key).to_owned());
+        cells.push(describe_flow(&material.values));
+        table.row(cells);
     }
     table
 }
 
-fn describe_plasticity(plasticity: &Plasticity) -> String {
-    let mut text = format!(
-        "yields at {}, flows at {}",
-        describe(&plasticity.yield_stress, "Pa"),
-        describe(&plasticity.flow_rate, "1/s")
-    );
-    let is_zero = |varying: &Varying| *varying == Varying::Uniform(0.0);
-    if !is_zero(&plasticity.hardening) {
-        text += &format!(", hardening {}", describe(&plasticity.hardening, ""));
+fn describe_flow(material: &Material<PlacedShape>) -> String {
+    let Flow::Creep(measure) = material.flow else { return "elastic".to_owned() };
+    let own = PROPERTIES.iter().filter(|info| info.part == Part::Creep);
+    let is_default = |info: &PropertyInfo| info.default.is_some_and(|d| material[info.property] == d.into());
+    let mut parts: Vec<String> = own
+        .filter(|info| !is_default(info))
+        .map(|info| format!("{} {}", info.name, describe(&material[info.property], info.unit_text())))
+        .collect();
+    if measure == YieldMeasure::Total {
+        parts.push("with pressure".to_owned());
     }
-    if !is_zero(&plasticity.thickening_stress) {
-        text += &format!(", thickening at {}", describe(&plasticity.thickening_stress, "Pa"));
-    }
-    if plasticity.yield_measure == YieldMeasure::Deviatoric {
-        text += ", deviatoric";
-    }
-    text
+    parts.join(", ")
 }
 
-/// What real steps took.
+/// Result of taking real steps.
 struct Measured {
     n_steps: usize,
     seconds_per_step: f64,
-    /// Why they did not go on.
+    /// Reason why the steps stopped early.
     failure: Option<String>,
 }
 
-/// Takes real steps of the run's own length; the first one warms up.
+/// Takes real steps of the length that the run would use; the first one warms up.
 fn measure(source: &mut SceneSource) -> Measured {
     let world = &mut source.world;
     let frame = 1.0 / source.scene.frame_rate;
@@ -176,7 +167,7 @@ fn outlook(source: &SceneSource, limit: f64, reason: &str, measured: &Measured) 
     table.to_string()
 }
 
-/// Numbers per particle in the asked-for columns.
+/// Returns the number of values per particle in the requested columns.
 fn n_components(known: &[ColumnInfo], asked: &[String]) -> usize {
     known.iter().filter(|column| asked.iter().any(|name| name == column.name)).map(|c| c.n_components).sum()
 }
@@ -199,7 +190,7 @@ fn warnings(source: &SceneSource, measured: &Measured, sampling: &SamplingWatch)
     warnings
 }
 
-/// A time that a person waits.
+/// Formats a waiting time in a unit that suits its length.
 fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 100.0 => format!("{s:.1} s"),
@@ -212,6 +203,7 @@ fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use phyxel::material::Property;
 
     #[test]
     fn vectors_count_three_times() {
@@ -225,18 +217,11 @@ mod tests {
 
     #[test]
     fn plasticity_is_described_by_what_it_has() {
-        let mut plasticity = Plasticity {
-            yield_stress: Varying::Uniform(2e3),
-            flow_rate: Varying::Uniform(40.0),
-            hardening: Varying::Uniform(0.0),
-            thickening_stress: Varying::Uniform(0.0),
-            yield_measure: YieldMeasure::Total,
-        };
-        assert_eq!(describe_plasticity(&plasticity), "yields at 2000 Pa, flows at 40 1/s");
-        plasticity.hardening = Varying::Uniform(-0.1);
-        plasticity.thickening_stress = Varying::Uniform(1e3);
-        plasticity.yield_measure = YieldMeasure::Deviatoric;
-        let text = describe_plasticity(&plasticity);
-        assert!(text.ends_with(", hardening -0.1, thickening at 1000 Pa, deviatoric"), "{text}");
+        let clay = Material::default().creeping(YieldMeasure::Deviatoric, 2e3, 40.0);
+        assert_eq!(describe_flow(&clay), "yield stress 2000 Pa, flow rate 40 1/s");
+        let clay = Material { flow: Flow::Creep(YieldMeasure::Total), ..clay };
+        let clay = clay.with(Property::Hardening, -0.1).with(Property::ThickeningStress, 1e3);
+        let text = describe_flow(&clay);
+        assert!(text.ends_with(", hardening -0.1, thickening stress 1000 Pa, with pressure"), "{text}");
     }
 }

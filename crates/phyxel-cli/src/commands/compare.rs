@@ -43,7 +43,7 @@ pub(crate) struct Args {
     /// The methods, two or more; each drives all bodies in a run of its own.
     #[arg(long, value_name = "A,B,...", value_delimiter = ',', required = true)]
     methods: Vec<String>,
-    /// Where to write.
+    /// Folder for the results.
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
     /// Number of the last frame, in place of the scene's duration. Frame 0 is the start.
@@ -91,12 +91,12 @@ struct MethodRun {
     folder: PathBuf,
     outcome: Outcome,
     tally: Tally,
-    /// Of each frame from the first.
+    /// Wall time of each frame, beginning with the first (s).
     frame_seconds: Vec<f64>,
 }
 
 impl MethodRun {
-    /// What went wrong, for pictures and tables.
+    /// Returns a short text of the failure, for pictures and tables.
     fn failure(&self) -> Option<String> {
         match &self.outcome {
             Outcome::Failed(error) => Some(format!("failed at {} s", number(error.time))),
@@ -104,7 +104,7 @@ impl MethodRun {
         }
     }
 
-    /// The method's name and what went wrong.
+    /// Returns the method's name and the failure, if there is one.
     fn label(&self) -> String {
         let failure = self.failure().map(|failure| format!(" ({failure})"));
         format!("{}{}", self.method, failure.unwrap_or_default())
@@ -162,7 +162,7 @@ fn run_method(
     folder: &ComparisonFolder,
     method: &'static str,
 ) -> Result<MethodRun, Failure> {
-    // built anew: the worlds of all methods at once might not fit into the memory
+    // built here, not in advance: the worlds of all methods at once might not fit into memory
     let mut source = request.scene.with_method(method)?.0.build()?;
     let mut plan = plan(&source, 0, request.n_frames, Tally::default(), args.verbosity());
     plan.label = method.to_owned();
@@ -180,7 +180,7 @@ fn run_method(
     })
 }
 
-/// The table, the values over time, and their plots.
+/// Writes the table, the values over time, and their plots.
 fn write_numbers(
     folder: &mut ComparisonFolder,
     request: &Request,
@@ -218,7 +218,7 @@ fn interrupted(folder: &ComparisonFolder, method: &str, frame: usize) -> Failure
     ))
 }
 
-/// The last words of a comparison.
+/// Reports the end of a comparison.
 fn conclude(args: &Args, folder: &ComparisonFolder, runs: &[MethodRun]) -> Result<(), Failure> {
     let path = folder.path().display();
     let failed: Vec<(&str, &Outcome)> =

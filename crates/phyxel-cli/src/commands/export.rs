@@ -31,13 +31,13 @@ pub(crate) struct Args {
     /// One of the formats below.
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     format: &'static ExportFormat,
-    /// What to write: a file with the format's ending, or a folder for the formats with a file per frame.
+    /// File to write, with the format's ending, or a folder for the formats with a file per frame.
     #[arg(short, long, value_name = "PATH")]
     output: PathBuf,
     /// Frames A to B, both included; A.., ..B or one number, too. All by default; frame 0 is the start.
     #[arg(long, value_name = "A..B", value_parser = parse_range)]
     frames: Option<FrameRange>,
-    /// What is exported of the bodies.
+    /// Geometry of the bodies that is exported.
     #[arg(long, value_enum, default_value_t)]
     geometry: Exported,
     /// Replaces an earlier export.
@@ -125,10 +125,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     print(&format!("{}: {frames}, {files}{}\n", written.entry.display(), memory::shown(written.n_bytes)))
 }
 
-/// A page that is larger takes long to load and to send (bytes).
+/// Size of a page above which it takes long to load and to send (bytes).
 const LARGE_PAGE: u64 = 100 << 20;
 
-/// What the user may miss in another program.
+/// Returns a warning about a slow page or about missing velocities, if there is one.
 fn warning(format: &ExportFormat, selection: &FrameSelection<'_>, n_bytes: u64) -> Option<String> {
     if format.is_page() {
         return (n_bytes > LARGE_PAGE).then(|| {

@@ -1,22 +1,23 @@
-//! `phyxel list`: what there is, from the tables in the code.
+//! `phyxel list`: lists methods, materials, shapes, formats and scenes, from the tables in the code.
 
 use super::print;
 use crate::failure::Failure;
 use crate::scene_source::{self, number};
 use crate::table::Table;
 use clap::ValueEnum;
-use phyxel::material::PRESETS;
+use phyxel::material::{PRESETS, PropertyInfo};
 use phyxel::methods::CATALOGUE;
 use phyxel_io::export::EXPORT_FORMATS;
 use phyxel_io::results::FORMATS;
+use phyxel_io::scene::preset_properties;
 use phyxel_io::scene::schema::{Key, Kind, Presence, ROOT, Table as SceneTable};
 use std::path::{Path, PathBuf};
 
-/// Lists what there is.
+/// Lists the methods, materials, shapes, formats or scenes that are available.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  phyxel list methods\n  phyxel list materials\n  phyxel list scenes")]
 pub(crate) struct Args {
-    /// Of what.
+    /// Kind of things to list.
     #[arg(value_enum)]
     what: What,
 }
@@ -25,7 +26,7 @@ pub(crate) struct Args {
 enum What {
     /// The published methods that drive bodies.
     Methods,
-    /// The presets that materials can be based on, and what a material can say.
+    /// The presets that materials can be based on, and the keys of a material.
     Materials,
     /// The shapes of bodies, obstacles and regions.
     Shapes,
@@ -53,40 +54,29 @@ fn materials() -> String {
     format!("{}\n{material}\n{plasticity}", presets())
 }
 
-/// Characters of a line of a source.
+/// Number of characters in a line of a source.
 const SOURCE_WIDTH: usize = 72;
 
 fn presets() -> Table {
-    let head = [
-        "preset",
-        "density [kg/m3]",
-        "E [Pa]",
-        "nu",
-        "viscosity [Pa.s]",
-        "yield stress [Pa]",
-        "flow rate [1/s]",
-        "hardening",
-        "source",
-    ];
-    let mut table = Table::new(head, &[1, 2, 3, 4, 5, 6, 7]);
+    let heads = preset_properties().map(PropertyInfo::heading);
+    let head: Vec<String> =
+        ["preset".to_owned()].into_iter().chain(heads).chain(["source".to_owned()]).collect();
+    let n_columns = head.len();
+    let mut table = Table::with_head(head, 1..n_columns - 1);
     for preset in PRESETS {
-        let flow = match preset.plasticity {
-            Some((yield_stress, flow_rate, hardening)) => [yield_stress, flow_rate, hardening].map(number),
-            None => ["elastic", "", ""].map(str::to_owned),
-        };
-        let numbers = [preset.density, preset.youngs_modulus, preset.poisson_ratio, preset.viscosity];
-        let cells = [preset.name.to_owned()].into_iter().chain(numbers.map(number)).chain(flow);
+        let value = |info: &PropertyInfo| preset.get(info.property).map_or_else(String::new, number);
+        let cells = [preset.name.to_owned()].into_iter().chain(preset_properties().map(value));
         let mut cells: Vec<String> = cells.collect();
         for line in wrapped(preset.source, SOURCE_WIDTH) {
             cells.push(line);
             table.row(cells);
-            cells = vec![String::new(); head.len() - 1];
+            cells = vec![String::new(); n_columns - 1];
         }
     }
     table
 }
 
-/// A text in lines of at most so many characters, if its words allow it.
+/// Splits a text into lines of at most `width` characters, if its words allow it.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -122,7 +112,7 @@ fn formats() -> Table {
     table
 }
 
-/// The keys of a table of the scene format.
+/// Returns the keys of a table of the scene format.
 fn keys(table_name: &str, heading: &str) -> Table {
     let mut table = Table::new([heading, "default", "what"], &[]);
     let found = find_table(&ROOT, table_name, &mut Vec::new());
@@ -163,7 +153,7 @@ fn find_table(
     })
 }
 
-/// The scenes under the nearest folder `scenes`, with their titles.
+/// Prints the scenes under the nearest folder `scenes`, with their titles.
 fn scenes() -> Result<(), Failure> {
     let here =
         std::env::current_dir().map_err(|error| Failure::Run(format!("cannot tell where I am: {error}")))?;

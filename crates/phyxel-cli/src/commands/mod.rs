@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! Commands of the program, one file each.
 
 mod bench;
 mod check;
@@ -71,7 +71,7 @@ impl Command {
     }
 }
 
-/// Prints a result on stdout. A reader that went away (`| head`) is no error.
+/// Prints a result on stdout. A reader that has closed the pipe (`| head`) is not an error.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     use std::io::Write;
     match std::io::stdout().write_all(text.as_bytes()) {

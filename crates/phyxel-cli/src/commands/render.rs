@@ -31,7 +31,7 @@ pub(crate) struct Args {
     /// The result folder.
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// What to write: a PNG or a GIF file, by its ending.
+    /// File to write: PNG or GIF, by its ending.
     #[arg(short, long, value_name = "OUT.png|OUT.gif")]
     output: PathBuf,
     /// One frame; the last by default.
@@ -46,22 +46,22 @@ pub(crate) struct Args {
     /// A column of the frames, or `body`.
     #[arg(long, value_name = "COLUMN", default_value = "body")]
     color_by: String,
-    /// Values at the ends of the colours; what occurs by default.
+    /// Values at the ends of the colours; by default the range of the values that occur.
     #[arg(long, value_name = "MIN:MAX", value_parser = parse_range, allow_hyphen_values = true)]
     range: Option<[f32; 2]>,
-    /// Which positions of the particles are drawn.
+    /// Positions at which the particles are drawn.
     #[arg(long, value_enum, default_value_t = Space::World)]
     space: Space,
-    /// What is drawn of bodies that have a surface; particles where colours are by a column.
+    /// Geometry drawn for bodies that have a surface; by default particles if colours are by a column.
     #[arg(long, value_enum)]
     show: Option<Show>,
-    /// Size in pixels; of one picture on a sheet.
+    /// Size of the picture in pixels; on a sheet, of one picture.
     #[arg(long, value_name = "WxH", value_parser = parse_size)]
     size: Option<(usize, usize)>,
     /// The view: azimuth, elevation, zoom, fov (degrees), distance (m), target=x:y:z (m); the rest is chosen.
     #[arg(long, value_name = "KEY=VALUE,...", allow_hyphen_values = true)]
     camera: Option<CameraOptions>,
-    /// draft, standard or fine.
+    /// Quality of the picture: draft, standard or fine.
     #[arg(long, value_name = "QUALITY", default_value = "standard")]
     quality: Quality,
     /// Threads; all cores by default.
@@ -79,13 +79,13 @@ enum Show {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Space {
-    /// Where they are.
+    /// Positions in the world.
     World,
-    /// Where they would be at rest: the column embedded_position. Obstacles are not there.
+    /// Positions at rest: the column embedded_position. Obstacles are not drawn.
     Embedded,
 }
 
-/// What is written.
+/// Format of the written file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
     Png,
@@ -159,7 +159,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     })
 }
 
-/// For each frame the surfaces that are drawn, with the places of their bodies.
+/// Returns the surfaces that are drawn in each frame, with the indices of their bodies.
 fn surfaces(
     args: &Args,
     folder: &ResultFolder,
@@ -196,10 +196,10 @@ fn surfaces(
     numbers.iter().map(of_frame).collect()
 }
 
-/// The column with the embedded positions.
+/// Column with the embedded positions.
 const EMBEDDED_POSITION: &str = "embedded_position";
 
-/// Puts the particles where they are embedded.
+/// Moves the particles to their embedded positions.
 fn move_to_embedded(table: &mut ParticleTable) -> Result<(), String> {
     let Some(positions) = table.vectors(EMBEDDED_POSITION) else {
         return Err(format!(

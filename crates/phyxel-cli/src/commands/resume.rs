@@ -1,4 +1,4 @@
-//! `phyxel resume`: goes on from the last checkpoint with the same bits.
+//! `phyxel resume`: continues from the last checkpoint, with the same bits.
 
 use super::{print, run};
 use crate::failure::Failure;
@@ -14,14 +14,14 @@ Examples:
   phyxel resume out/clay               to the end that was planned
   phyxel resume out/clay --frames 300  further, also after a run that is done";
 
-/// Goes on with a run from its last checkpoint; same bits as a run that was never stopped.
+/// Continues a run from its last checkpoint, with the same bits as a run that was never stopped.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The result folder.
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// Number of the last frame; what was planned by default.
+    /// Number of the last frame; the planned one by default.
     #[arg(long, value_name = "N")]
     frames: Option<usize>,
     /// Threads; all cores by default.

@@ -25,7 +25,7 @@ pub(crate) struct Args {
     /// The scene file.
     #[arg(value_name = "SCENE.toml")]
     scene: PathBuf,
-    /// Where to write; `out` and the name of the scene by default.
+    /// Folder for the result; `out` and the name of the scene by default.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// Number of the last frame, in place of the scene's duration. Frame 0 is the start.
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let default = || Path::new("out").join(scene_source::scene_name(&args.scene));
     let output = args.output.clone().unwrap_or_else(default);
     let overwrite = if args.force { Overwrite::Yes } else { Overwrite::No };
-    // before the work, which may be long
+    // checked before the work, which may take long
     ResultFolder::check_free(&output, overwrite)?;
     interrupt::listen()?;
     threads::with_threads(args.threads, || {
@@ -86,7 +86,7 @@ pub(super) fn record(
     Ok(run_frames(plan, &mut source.world, &source.surfaces, recorder)?)
 }
 
-/// What is to be computed of a scene.
+/// Plans the frames to compute of a scene.
 pub(super) fn plan(
     source: &SceneSource,
     first_frame: usize,
@@ -126,7 +126,7 @@ fn new_info(source: &SceneSource, n_frames: usize) -> RunInfo {
     }
 }
 
-/// The last words of a run.
+/// Reports the end of a run.
 pub(super) fn conclude(report: &Report, output: &Path, verbosity: Verbosity) -> Result<(), Failure> {
     let resume = format!("phyxel resume {}", output.display());
     if let Some(first) = report.warnings.first() {

@@ -96,7 +96,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     print(&done.summary(&work, clock::seconds() - started))
 }
 
-/// Places of the bodies asked for, each once.
+/// Returns the indices of the requested bodies, each once.
 fn chosen(args: &Args, frames: &FrameSelection<'_>) -> Result<Vec<usize>, Failure> {
     if args.body.is_empty() {
         return Ok((0..frames.body_names().len()).collect());
@@ -115,7 +115,7 @@ fn chosen(args: &Args, frames: &FrameSelection<'_>) -> Result<Vec<usize>, Failur
     Ok(bodies)
 }
 
-/// Whether nothing is in the way that must stay.
+/// Checks that no existing surface would be overwritten without permission.
 fn check_free(
     args: &Args,
     folder: &ResultFolder,
@@ -153,23 +153,23 @@ struct Work<'a> {
     args: &'a Args,
     folder: &'a ResultFolder,
     frames: &'a FrameSelection<'a>,
-    /// Places of the bodies.
+    /// Indices of the bodies.
     bodies: Vec<usize>,
 }
 
-/// What came out.
+/// Results of the work so far.
 #[derive(Default)]
 struct Done {
     n_skins: usize,
     n_bytes: u64,
     last_triangles: usize,
-    /// The most in one frame: how many, in which, of which body.
+    /// Largest number of strays in one frame: number, frame, body.
     strays: Option<(usize, usize, String)>,
-    /// The volume that is farthest from the particles': part of it, frame, body.
+    /// Volume that differs most from that of the particles: ratio to it, frame, body.
     worst_volume: Option<(f64, usize, String)>,
 }
 
-/// Volumes of skins that are this much off are told. [parts]
+/// Relative difference of a skin's volume above which the user is warned.
 const VOLUME_DOUBT: f64 = 0.03;
 
 impl Work<'_> {
@@ -205,8 +205,8 @@ impl Work<'_> {
         Ok(done)
     }
 
-    /// All bodies of a frame: all of them are found before the first is written. If the run cannot be told of the first ones,
-    /// there are none.
+    /// Makes the skins of all bodies of a frame; all are computed before the first is written. If the skins of the
+    /// first frame or `run.json` cannot be written, the skins of this frame are removed.
     fn skin_frame(
         &self,
         frame: usize,
@@ -236,7 +236,7 @@ impl Work<'_> {
             for (name, table) in &tables {
                 self.folder.write_surface(name, frame, table)?;
             }
-            // as soon as there are skins
+            // done in the first frame, as soon as there are skins
             if is_first { self.tell_the_run() } else { Ok(()) }
         };
         write().inspect_err(|_| {

@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// Address to listen on; other than loopback, a token is needed to connect.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1", value_parser = parse_host)]
     host: IpAddr,
-    /// What a page must know to connect: 8 to 128 letters, digits, `-` and `_`. Chosen at random if it is needed and not given.
+    /// Token that a page needs to connect: 8 to 128 letters, digits, `-` and `_`. Random if it is needed and not given.
     #[arg(long, value_name = "TOKEN", value_parser = view::parse_token)]
     token: Option<String>,
     /// Does not open the browser.

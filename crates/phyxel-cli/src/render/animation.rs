@@ -11,22 +11,22 @@ use thiserror::Error;
 use super::palette::{N_COLORS, Palette};
 use super::picture::Picture;
 
-/// Index that leaves a pixel as it was.
+/// Index of a pixel that stays as it was.
 const UNCHANGED: u8 = N_COLORS as u8;
-/// GIF counts time in hundredths of a second, and browsers slow down frames shorter than two of them.
+/// Units of time per second in a GIF. Browsers slow down frames that are shorter than two of them.
 const TICKS_PER_SECOND: f64 = 100.0;
 const SHORTEST: u64 = 2;
 
-/// Why an animation could not be written.
+/// Reason why an animation could not be written.
 #[derive(Debug, Error)]
 pub(crate) enum AnimationError {
-    /// There was nothing to write.
+    /// There are no pictures.
     #[error("an animation needs at least one picture")]
     Empty,
     /// The pictures differ in size.
     #[error("all pictures of an animation must have the same size; picture {0} differs from the first")]
     SizesDiffer(usize),
-    /// Width or height is more than the format can say.
+    /// The width or height is larger than the format allows.
     #[error("a GIF is at most 65535 pixels wide and high, not {0} x {1}")]
     TooLarge(usize, usize),
     /// The rate is not a positive number.
@@ -40,8 +40,8 @@ pub(crate) enum AnimationError {
     Encode(#[from] EncodingError),
 }
 
-/// Writes pictures as a GIF that repeats for ever. One palette serves all; only what changes is stored. Above 50 frames
-/// per second pictures are left out, so that the speed stays right.
+/// Writes pictures as a GIF that repeats for ever, with one palette for all; only changed parts are stored. Above 50
+/// frames per second pictures are left out, so that the speed stays right.
 pub(crate) fn write_gif(
     path: &Path,
     pictures: &[Picture],
@@ -88,7 +88,7 @@ fn write_frames(
     Ok(())
 }
 
-/// Which pictures are shown, and for how many hundredths of a second. Rounding never adds up.
+/// Returns the shown pictures with their durations in hundredths of a second. Rounding errors do not add up.
 fn schedule(n_pictures: usize, frames_per_second: f64) -> Result<Vec<(usize, u16)>, AnimationError> {
     if !(frames_per_second.is_finite() && frames_per_second > 0.0) {
         return Err(AnimationError::BadRate(frames_per_second));
@@ -106,7 +106,7 @@ fn schedule(n_pictures: usize, frames_per_second: f64) -> Result<Vec<(usize, u16
     Ok(kept.iter().zip(ends).map(|(&from, to)| (from, delay(from, to))).collect())
 }
 
-/// The smallest rectangle that holds all changes, with unchanged pixels see-through.
+/// Returns the smallest rectangle that holds all changes, with unchanged pixels transparent.
 fn changed_part(now: &[u8], before: Option<&[u8]>, size: [u16; 2]) -> Frame<'static> {
     let width = usize::from(size[0]);
     let mut frame = Frame { dispose: DisposalMethod::Keep, ..Frame::default() };
@@ -126,7 +126,7 @@ fn changed_part(now: &[u8], before: Option<&[u8]>, size: [u16; 2]) -> Frame<'sta
     let pixels = (low[1]..=high[1]).flat_map(|y| (low[0]..=high[0]).map(move |x| y * width + x));
     let buffer: Vec<u8> = pixels.map(|k| if now[k] == before[k] { UNCHANGED } else { now[k] }).collect();
     frame.transparent = Some(UNCHANGED);
-    // Inside of the picture, whose sides were checked to fit.
+    // These fit into u16: they are inside the picture, whose sides were checked.
     (frame.left, frame.top) = (low[0] as u16, low[1] as u16);
     (frame.width, frame.height) = ((high[0] - low[0] + 1) as u16, (high[1] - low[1] + 1) as u16);
     frame.buffer = buffer.into();
@@ -138,7 +138,7 @@ mod tests {
     use super::super::color::Color;
     use super::*;
 
-    /// Frames as a viewer shows them, with their delays.
+    /// Returns the frames as a viewer shows them, their delays, and the repetition.
     fn played(path: &Path) -> (Vec<Vec<u8>>, Vec<u16>, Repeat) {
         let mut options = gif::DecodeOptions::new();
         options.set_color_output(gif::ColorOutput::RGBA);

@@ -1,4 +1,4 @@
-//! Pictures that are to be compared: panels in step, and a sheet with a row for each.
+//! Pages of pictures to compare: panels side by side at one time, and a sheet with a row for each run.
 
 use phyxel::math::glam::vec2;
 
@@ -7,25 +7,25 @@ use super::picture::Picture;
 use super::sheet::PAPER;
 use super::text::{FAINT_INK, INK, TextStyle, draw_text, fitted, text_width};
 
-/// Height of a capital letter over the height of a panel, and its least size (pixels): labels are read at a glance, on a
-/// sheet, which is wide, also when it is shown smaller than it is.
+/// Height of a capital letter over the height of a panel, and its least size (pixels). The letters on a sheet are
+/// larger, because it is wide and may be shown at a reduced size.
 const CAP_SHARE: f32 = 0.042;
 const SHEET_CAP_SHARE: f32 = 0.07;
 const LEAST_CAP: f32 = 8.0;
 /// Height of a line of text, in capital heights.
 const LINE: f32 = 2.4;
-/// From the top of a line to its base line, in capital heights.
+/// Distance from the top of a line to its base line, in capital heights.
 const BASE: f32 = 1.7;
-/// Between panels, in capital heights.
+/// Distance between panels, in capital heights.
 const GAP: f32 = 0.6;
-/// Ink of what went wrong.
+/// Ink of notes about failures.
 const WARNING_INK: Color = Color::new(0xb3, 0x2a, 0x1e);
 const NOTE_PAPER: Color = Color::new(0xff, 0xf4, 0xf0);
 const NOTE_OPACITY: f32 = 0.85;
 /// Share of the page that the names of rows may take.
 const NAMES_SHARE: f32 = 0.25;
 
-/// Measures of a page, all from the size of a panel (pixels).
+/// Sizes of the parts of a page, all derived from the size of a panel (pixels).
 struct Layout {
     panel: [usize; 2],
     cap: f32,
@@ -41,7 +41,7 @@ impl Layout {
         Self { panel, cap, line: (LINE * cap).ceil() as usize, gap: (GAP * cap).ceil() as usize }
     }
 
-    /// Writes a line that begins at a place of the page and is at most so wide.
+    /// Writes a line that begins at a position of the page and has at most the width `widest`.
     fn write(&self, page: &mut Picture, text: &str, [left, top]: [usize; 2], widest: usize, ink: Color) {
         let line = fitted(text, self.cap, widest as f32);
         let start = vec2(left as f32, top as f32 + BASE * self.cap);
@@ -49,7 +49,7 @@ impl Layout {
     }
 }
 
-/// Writes what went wrong across the foot of a panel.
+/// Writes a note about a failure across the foot of a panel.
 pub(crate) fn write_note(panel: &mut Picture, text: &str) {
     let layout = Layout::of(std::iter::once(&*panel), CAP_SHARE);
     let (width, top) = (panel.width, panel.height.saturating_sub(layout.line));
@@ -57,7 +57,7 @@ pub(crate) fn write_note(panel: &mut Picture, text: &str) {
     layout.write(panel, text, [layout.gap, top], width.saturating_sub(2 * layout.gap), WARNING_INK);
 }
 
-/// Panels side by side, each under its label; under all of them a line with `caption` at the left and `title` at the right.
+/// Puts panels side by side, each under its label; below all is a line with `caption` (left) and `title` (right).
 pub(crate) fn side_by_side(
     panels: &[(String, Picture)],
     n_columns: usize,
@@ -85,7 +85,7 @@ pub(crate) fn side_by_side(
     page
 }
 
-/// A sheet with a named row for each and a headed column for each moment.
+/// Makes a sheet with a named row for each run and a headed column for each moment.
 pub(crate) fn named_rows(rows: &[(String, Vec<Picture>)], heads: &[String], title: &str) -> Picture {
     let layout = Layout::of(rows.iter().flat_map(|row| &row.1), SHEET_CAP_SHARE);
     let Layout { panel: [width, height], gap, line, cap } = layout;
@@ -118,7 +118,7 @@ mod tests {
         Picture::filled(160, 120, Color::new(red, 0, 0))
     }
 
-    /// Dark pixels in a part of a picture.
+    /// Counts the dark pixels in a part of a picture.
     fn n_dark(picture: &Picture, columns: std::ops::Range<usize>, rows: std::ops::Range<usize>) -> usize {
         let is_dark = |x: usize, y: usize| picture.pixel(x, y).rgb.iter().all(|&byte| byte < 170);
         rows.map(|y| columns.clone().filter(|&x| is_dark(x, y)).count()).sum()

@@ -2,7 +2,7 @@
 
 use phyxel::math::glam::Vec3;
 
-/// The smallest axis-aligned box around what was included (m).
+/// Smallest axis-aligned box around everything that was included (m).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bounds {
     /// Corner with the smallest coordinates.
@@ -12,15 +12,15 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// Nothing; including a point makes it that point.
+    /// Box without content; including a point makes it that point.
     pub(crate) const EMPTY: Self = Self { min: Vec3::INFINITY, max: Vec3::NEG_INFINITY };
 
-    /// Whether nothing was included.
+    /// Returns true if nothing was included.
     pub(crate) fn is_empty(&self) -> bool {
         self.min.cmpgt(self.max).any()
     }
 
-    /// Grows the box around a ball; one that is not finite is left out.
+    /// Grows the box around a ball; a ball that is not finite is ignored.
     pub(crate) fn include(&mut self, center: Vec3, radius: f32) {
         if center.is_finite() && radius.is_finite() {
             self.min = self.min.min(center - radius);
@@ -28,22 +28,22 @@ impl Bounds {
         }
     }
 
-    /// The box around both boxes.
+    /// Returns the box around both boxes.
     pub(crate) fn union(self, other: Self) -> Self {
         Self { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 
-    /// The middle.
+    /// Returns the middle of the box.
     pub(crate) fn center(&self) -> Vec3 {
         self.min.midpoint(self.max)
     }
 
-    /// Edge lengths, zero for an empty box.
+    /// Returns the edge lengths, zero for an empty box.
     pub(crate) fn size(&self) -> Vec3 {
         (self.max - self.min).max(Vec3::ZERO)
     }
 
-    /// The eight corners.
+    /// Returns the eight corners.
     pub(crate) fn corners(&self) -> [Vec3; 8] {
         std::array::from_fn(|corner| {
             let pick = |bit: usize, low: f32, high: f32| if corner >> bit & 1 == 0 { low } else { high };
@@ -55,7 +55,7 @@ impl Bounds {
         })
     }
 
-    /// Surface over two, the measure of how likely a ray hits the box.
+    /// Returns half the surface area, which measures the chance that a ray hits the box.
     pub(super) fn half_area(&self) -> f32 {
         let size = self.size();
         size.x * size.y + size.y * size.z + size.z * size.x

@@ -1,4 +1,4 @@
-//! The eye of the picture: where it stands and how it frames a box.
+//! Camera of the picture: its position and the framing of a box.
 
 use phyxel::math::glam::{Vec2, Vec3, vec2, vec3};
 
@@ -13,9 +13,9 @@ const DEGENERATE_SIZE: f32 = 1.0;
 /// A perspective view; y is up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Camera {
-    /// Where the eye is (m).
+    /// Position of the eye (m).
     pub(crate) eye: Vec3,
-    /// The point in the middle of the picture (m).
+    /// Point in the middle of the picture (m).
     pub(crate) target: Vec3,
     /// Vertical angle of view (rad).
     pub(crate) field_of_view: f32,
@@ -24,18 +24,18 @@ pub(crate) struct Camera {
 }
 
 impl Camera {
-    /// A view from `eye` to `target` with a vertical angle of view (rad).
+    /// Returns a view from `eye` to `target` with a vertical angle of view (rad).
     #[cfg(test)]
     pub(crate) fn look_at(eye: Vec3, target: Vec3, field_of_view: f32) -> Self {
         let forward = (target - eye).try_normalize().unwrap_or(Vec3::NEG_Z);
-        // Looking straight up or down has no horizontal direction: the picture's right is then x.
+        // Looking straight up or down has no horizontal direction: the picture's right is x in this case.
         let right = forward.cross(Vec3::Y).try_normalize().filter(|_| forward.y.abs() < 0.999_999);
         let right = right.unwrap_or(Vec3::X);
         let target = if target == eye { eye + forward } else { target };
         Self { eye, target, field_of_view, right, up: right.cross(forward) }
     }
 
-    /// The default three-quarter view, or the one of the options, that shows the whole box in a picture of the
+    /// Returns the view of the options (by default a three-quarter view) that shows the whole box in a picture of the
     /// given aspect (width over height).
     pub(crate) fn framing(bounds: &Bounds, options: &CameraOptions, aspect: f32) -> Self {
         let bounds = with_extent(bounds);
@@ -52,17 +52,17 @@ impl Camera {
         Self { eye: target + backward * distance, target, field_of_view, right, up }
     }
 
-    /// Unit vectors of the picture: right, up, and the direction of view.
+    /// Returns the unit vectors of the picture: right, up, and the direction of view.
     pub(super) fn axes(&self) -> [Vec3; 3] {
         [self.right, self.up, self.right.cross(self.up) * -1.0]
     }
 
-    /// Half the height of what is seen at the distance of the target (m): the scale of the picture.
+    /// Returns half the height of the view at the distance of the target (m): the scale of the picture.
     pub(super) fn half_height(&self) -> f32 {
         self.eye.distance(self.target) * (0.5 * self.field_of_view).tan()
     }
 
-    /// Where a point appears: x from −1 (left) to 1 (right), y from −1 (bottom) to 1 (top); `None` behind the eye.
+    /// Projects a point: x from −1 (left) to 1 (right), y from −1 (bottom) to 1 (top); `None` behind the eye.
     #[cfg(test)]
     pub(crate) fn project(&self, point: Vec3, aspect: f32) -> Option<Vec2> {
         let [right, up, forward] = self.axes();
@@ -82,9 +82,9 @@ fn with_extent(bounds: &Bounds) -> Bounds {
     shown
 }
 
-/// The point to look at and the distance from which the box just fits. With a target that is given, only the distance.
+/// Returns the point to look at and the distance from which the box just fits. A given target is kept.
 ///
-/// In camera axes (x right, y up, z towards the eye) a corner is inside if |x − s| ≤ (d − z) k, k the slope of the
+/// In camera axes (x right, y up, z towards the eye) a corner is inside if |x − s| ≤ (d − z) k, with k the slope of the
 /// picture's edge; the two corners that bind left and right give the distance d and the shift s at once.
 fn fit(
     bounds: &Bounds,
@@ -111,7 +111,7 @@ fn fit(
         None => ((high + low) / (2.0 * slope), (high - low) * 0.5),
         Some(_) => (high.max(low) / slope, Vec2::ZERO),
     };
-    // The eye stays outside of the box even where the box is thin.
+    // The eye stays outside of the box even if the box is thin.
     let distance = distance.max_element().max(nearest * 1.05);
     (center + shift.x * right + shift.y * up, distance)
 }

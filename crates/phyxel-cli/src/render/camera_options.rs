@@ -1,24 +1,24 @@
-//! What the user may say about the camera, and how it is read.
+//! Options of the camera and their parser.
 
 use std::str::FromStr;
 
 use phyxel::math::glam::{Vec3, vec3};
 use thiserror::Error;
 
-/// What the user may say about the view; the rest is chosen to show everything.
+/// Options for the view; values that are not given are chosen to show everything.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct CameraOptions {
-    /// Direction from which one looks, about the vertical (degrees): 0 from +z, 90 from +x.
+    /// Direction from which the camera looks, about the vertical (degrees): 0 from +z, 90 from +x.
     pub(crate) azimuth: f32,
     /// Height of the eye over the horizon (degrees).
     pub(crate) elevation: f32,
     /// Distance from the target (m); chosen if not given.
     pub(crate) distance: Option<f32>,
-    /// The point in the middle (m); chosen if not given.
+    /// Point in the middle (m); chosen if not given.
     pub(crate) target: Option<Vec3>,
     /// Vertical angle of view (degrees).
     pub(crate) field_of_view: f32,
-    /// How much nearer than the chosen distance; 2 halves it.
+    /// Factor by which the chosen distance is divided; 2 halves it.
     pub(crate) zoom: f32,
 }
 
@@ -28,7 +28,7 @@ impl Default for CameraOptions {
     }
 }
 
-/// Why a description of the camera was refused.
+/// Reason why a description of the camera was refused.
 #[derive(Debug, Error, PartialEq)]
 pub(crate) enum CameraError {
     /// A part is not of the form key=value.
@@ -37,27 +37,27 @@ pub(crate) enum CameraError {
     /// A key is not one of the known ones.
     #[error("camera: unknown key \"{0}\"; known are azimuth, elevation, distance, target, fov, zoom")]
     UnknownKey(String),
-    /// A key is there twice.
+    /// A key is given twice.
     #[error("camera: {0} is given twice")]
     Twice(&'static str),
     /// A value does not parse.
     #[error("camera: {key} must be {expected}, found \"{found}\"")]
     BadValue {
-        /// Which key.
+        /// Name of the key.
         key: &'static str,
-        /// What it takes.
+        /// Description of the valid values.
         expected: &'static str,
-        /// What was there.
+        /// Text that was given.
         found: String,
     },
     /// A value is a number out of its range.
     #[error("camera: {key} must be {expected}, found {found}")]
     OutOfRange {
-        /// Which key.
+        /// Name of the key.
         key: &'static str,
-        /// What it takes.
+        /// Description of the valid values.
         expected: &'static str,
-        /// What was there.
+        /// Value that was given.
         found: f32,
     },
 }
@@ -65,7 +65,7 @@ pub(crate) enum CameraError {
 impl FromStr for CameraOptions {
     type Err = CameraError;
 
-    /// Reads `azimuth=30,elevation=20,distance=1.5,target=0:0.5:0,fov=35`, any part of it in any order.
+    /// Parses `azimuth=30,elevation=20,distance=1.5,target=0:0.5:0,fov=35`; all parts are optional and in any order.
     fn from_str(text: &str) -> Result<Self, CameraError> {
         let mut options = Self::default();
         let mut seen = Vec::new();

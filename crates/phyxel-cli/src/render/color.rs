@@ -1,6 +1,6 @@
-//! Colours: sRGB bytes at the border, linear light inside, the palette of bodies and the scalar colour maps.
+//! Colours: sRGB bytes in files, linear light in calculations, the palette of bodies and the scalar colour maps.
 //!
-//! The maps are paths in OKLCh (lightness, chroma, hue), so that equal steps of the value look like equal steps of colour.
+//! The maps are paths in OKLCh (lightness, chroma, hue), so that equal steps of a value look like equal colour steps.
 
 use phyxel::math::glam::{Vec3, vec3};
 
@@ -17,34 +17,34 @@ impl Color {
     /// Colour of values that are not numbers.
     pub(crate) const MISSING: Self = Self::new(0x8a, 0x8a, 0x8a);
 
-    /// A colour from its sRGB bytes.
+    /// Creates a colour from its sRGB bytes.
     pub(crate) const fn new(red: u8, green: u8, blue: u8) -> Self {
         Self { rgb: [red, green, blue] }
     }
 
-    /// Linear light of the colour, each channel in 0..1.
+    /// Returns the linear light of the colour, each channel in 0..1.
     pub(crate) fn to_linear(self) -> Vec3 {
         Vec3::from_array(self.rgb.map(|byte| linear_from_srgb(f32::from(byte) / 255.0)))
     }
 
-    /// The nearest colour to linear light; what lies outside of 0..1 is clipped.
+    /// Returns the nearest colour to linear light; channels outside of 0..1 are clipped.
     pub(crate) fn from_linear(linear: Vec3) -> Self {
         Self { rgb: linear.to_array().map(|c| (srgb_from_linear(c) * 255.0 + 0.5) as u8) }
     }
 }
 
-/// The transfer curve of sRGB, towards linear light.
+/// Applies the transfer curve of sRGB, towards linear light.
 fn linear_from_srgb(encoded: f32) -> f32 {
     if encoded <= 0.04045 { encoded / 12.92 } else { ((encoded + 0.055) / 1.055).powf(2.4) }
 }
 
-/// The transfer curve of sRGB, from linear light; clips to 0..1.
+/// Applies the transfer curve of sRGB, from linear light; clips to 0..1.
 fn srgb_from_linear(linear: f32) -> f32 {
     let clipped = linear.clamp(0.0, 1.0);
     if clipped <= 0.003_130_8 { clipped * 12.92 } else { 1.055 * clipped.powf(1.0 / 2.4) - 0.055 }
 }
 
-/// Distinct, equally quiet colours; the first ones are the furthest apart.
+/// Distinct colours of similar strength; the first ones differ most.
 const BODY_COLORS: [Color; 10] = [
     Color::new(0xd9, 0x6c, 0x47), // terracotta
     Color::new(0x2f, 0x8f, 0xa8), // teal
@@ -58,7 +58,7 @@ const BODY_COLORS: [Color; 10] = [
     Color::new(0x9a, 0xa1, 0xad), // slate
 ];
 
-/// The colour of the body with this index. After the tenth the colours come again, alternately darker and lighter.
+/// Returns the colour of the body with this index. After the tenth the colours repeat, alternately darker and lighter.
 pub(crate) fn body_color(index: usize) -> Color {
     let base = BODY_COLORS[index % BODY_COLORS.len()];
     let round = index / BODY_COLORS.len();
@@ -69,17 +69,17 @@ pub(crate) fn body_color(index: usize) -> Color {
     }
 }
 
-/// How a scalar becomes a colour.
+/// Map from a scalar to a colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ColorMap {
-    /// From dark violet over teal to yellow, for quantities that grow from a lowest value.
+    /// Colours from dark violet over teal to yellow, for quantities that grow from a lowest value.
     #[default]
     Sequential,
-    /// From blue over near-white to red, for quantities with a middle (signed ones).
+    /// Colours from blue over near-white to red, for quantities with a middle (signed ones).
     Diverging,
 }
 
-/// Lightness, chroma and hue (degrees) at equal distances of the value.
+/// Lightness, chroma and hue (degrees) at one of several equally spaced values.
 type Stop = [f32; 3];
 
 const SEQUENTIAL: [Stop; 7] = [
@@ -103,7 +103,7 @@ const DIVERGING: [Stop; 7] = [
 ];
 
 impl ColorMap {
-    /// The colour at a share of the range; clipped to 0..1, NaN is [`Color::MISSING`].
+    /// Returns the colour at a share of the range; clipped to 0..1, NaN is [`Color::MISSING`].
     pub(crate) fn at(self, share: f32) -> Color {
         if share.is_nan() {
             return Color::MISSING;
@@ -114,12 +114,12 @@ impl ColorMap {
         };
         let place = share.clamp(0.0, 1.0) * (stops.len() - 1) as f32;
         let below = (place as usize).min(stops.len() - 2);
-        // Between stops the path is straight in OKLab, where the neutral middle has no hue to turn through.
+        // Between stops the path is straight in OKLab: the neutral middle has no hue to interpolate.
         let lab = lab_from_lch(stops[below]).lerp(lab_from_lch(stops[below + 1]), place - below as f32);
         Color::from_linear(linear_from_oklab(lab))
     }
 
-    /// The colour of `value` in the range from `min` to `max`. A range without extent gives the middle.
+    /// Returns the colour of `value` in the range from `min` to `max`. A range without extent gives the middle.
     pub(crate) fn color_by(self, value: f32, min: f32, max: f32) -> Color {
         let extent = max - min;
         let share = if extent.abs() > f32::MIN_POSITIVE { (value - min) / extent } else { 0.5 };
@@ -132,7 +132,7 @@ fn lab_from_lch([lightness, chroma, hue]: Stop) -> Vec3 {
     vec3(lightness, chroma * cos, chroma * sin)
 }
 
-/// Linear sRGB of an OKLab colour (Ottosson 2020).
+/// Converts an OKLab colour to linear sRGB (Ottosson 2020).
 fn linear_from_oklab(lab: Vec3) -> Vec3 {
     let long = lab.x + 0.396_337_78 * lab.y + 0.215_803_76 * lab.z;
     let medium = lab.x - 0.105_561_346 * lab.y - 0.063_854_17 * lab.z;
@@ -149,7 +149,7 @@ fn linear_from_oklab(lab: Vec3) -> Vec3 {
 mod tests {
     use super::*;
 
-    /// OKLab of linear sRGB, the inverse of what the maps use.
+    /// Converts linear sRGB to OKLab, the inverse of the conversion that the maps use.
     fn oklab(linear: Vec3) -> Vec3 {
         let l = (0.412_221_47 * linear.x + 0.536_332_55 * linear.y + 0.051_445_995 * linear.z).cbrt();
         let m = (0.211_903_5 * linear.x + 0.680_699_5 * linear.y + 0.107_396_96 * linear.z).cbrt();

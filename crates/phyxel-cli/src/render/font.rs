@@ -1,9 +1,9 @@
-//! The program's own lettering: a one-line-weight alphabet of straight and curved strokes.
+//! Built-in font: an alphabet of straight and curved strokes of one width.
 //!
 //! A glyph is written as strokes separated by spaces, a stroke as points of two characters: the column as a digit and
-//! the height as a letter, `d` the base line, `k` the height of an x, `n` that of a capital, `a` the lowest descender. A
-//! capital letter makes the point the control point of a quadratic curve; between two control points in a row lies an
-//! implied point halfway. A stroke of one place is a dot.
+//! the height as a letter: `d` the base line, `k` the height of an x, `n` that of a capital, `a` the lowest descender.
+//! A capital letter makes the point the control point of a quadratic curve; between two successive control points lies
+//! an implied point halfway. A stroke of one point is a dot.
 
 use phyxel::math::glam::{Vec2, vec2};
 
@@ -11,25 +11,25 @@ use phyxel::math::glam::{Vec2, vec2};
 pub(super) const CAP_HEIGHT: f32 = 10.0;
 /// Depth of the longest descender below the base line in grid units.
 pub(super) const DESCENT: f32 = 3.0;
-/// Free columns between two glyphs.
+/// Number of free columns between two glyphs.
 pub(super) const GAP: f32 = 2.6;
 
-/// Straight pieces per curve: enough for letters of a hundred pixels.
+/// Number of straight pieces per curve: enough for letters of a hundred pixels.
 const PIECES: usize = 6;
-/// Size and foot of a superscript, relative to the digit it is made from.
+/// Scale and rise of a superscript, relative to the digit it is made from.
 const SUPERSCRIPT_SCALE: f32 = 0.62;
 const SUPERSCRIPT_RISE: f32 = 4.6;
 
-/// A character's strokes as chains of points (y up, base line at 0), and its width.
+/// Strokes of a character as chains of points (y up, base line at 0), and its width.
 pub(super) struct Glyph {
     pub(super) strokes: Vec<Vec<Vec2>>,
     pub(super) width: f32,
 }
 
-/// Drawn for characters that the alphabet does not have.
+/// Glyph for characters that the alphabet does not have.
 const UNKNOWN: (f32, &str) = (5.0, "0d5d5n0n0d");
 
-/// The strokes of a character; an empty box where there is none.
+/// Returns the strokes of a character; an empty box if the alphabet does not have it.
 pub(super) fn glyph(character: char) -> Glyph {
     if let Some(base) = superscript_base(character) {
         let mut raised = glyph(base);
@@ -43,7 +43,7 @@ pub(super) fn glyph(character: char) -> Glyph {
     Glyph { strokes: strokes.split_whitespace().map(flatten).collect(), width }
 }
 
-/// The letter under an accent of western European languages: the alphabet has no accents.
+/// Returns the letter under an accent of western European languages: the alphabet has no accents.
 fn without_accent(character: char) -> Option<char> {
     const LETTERS: [(char, &str); 14] = [
         ('a', "àáâãäå"),
@@ -64,7 +64,7 @@ fn without_accent(character: char) -> Option<char> {
     LETTERS.iter().find(|letter| letter.1.contains(character)).map(|letter| letter.0)
 }
 
-/// Whether the alphabet has the character.
+/// Returns true if the alphabet has the character.
 #[cfg(test)]
 pub(super) fn has(character: char) -> bool {
     superscript_base(character).is_some() || find(character).is_some()
@@ -79,7 +79,7 @@ fn find(character: char) -> Option<(f32, &'static str)> {
     GLYPHS.iter().find(|entry| entry.0 == character).map(|&(_, width, strokes)| (f32::from(width), strokes))
 }
 
-/// One stroke as a chain of points, curves cut into straight pieces.
+/// Returns one stroke as a chain of points, with curves cut into straight pieces.
 fn flatten(stroke: &str) -> Vec<Vec2> {
     let bytes = stroke.as_bytes();
     let points: Vec<(Vec2, bool)> = bytes.chunks_exact(2).map(|pair| decode(pair[0], pair[1])).collect();
@@ -93,7 +93,7 @@ fn flatten(stroke: &str) -> Vec<Vec2> {
             continue;
         };
         let end = if after_is_control { (place + after) * 0.5 } else { after };
-        // A following on-curve point adds itself.
+        // A following on-curve point is added by its own pass of the loop.
         let n_points = if after_is_control { PIECES } else { PIECES - 1 };
         for piece in 1..=n_points {
             let t = piece as f32 / PIECES as f32;
@@ -103,13 +103,13 @@ fn flatten(stroke: &str) -> Vec<Vec2> {
     chain
 }
 
-/// Place of a point, and whether it is a control point.
+/// Returns the position of a point, and true if it is a control point.
 fn decode(column: u8, height: u8) -> (Vec2, bool) {
     let lower = height.to_ascii_lowercase();
     (vec2(f32::from(column) - f32::from(b'0'), f32::from(lower) - f32::from(b'd')), height != lower)
 }
 
-/// Character, width, strokes.
+/// Glyphs: character, width, strokes.
 #[rustfmt::skip]
 const GLYPHS: &[(char, u8, &str)] = &[
     (' ', 2, ""), ('!', 0, "0n0g 0d0d"), ('"', 2, "0n0k 2n2k"), ('#', 6, "1d2n 4d5n 0k6k 0g6g"),

@@ -1,4 +1,4 @@
-//! Pictures of results without a graphics card: rays, a soft-lit studio, legends, PNG and GIF files.
+//! Pictures of results without a graphics card: ray tracing, soft studio light, legends, PNG and GIF files.
 //!
 //! The caller fills a [`Stage`] for each frame, renders it to a [`Picture`] and writes that, a [`contact_sheet`] of
 //! several, or an animation. A picture has the same bytes for any number of threads.
@@ -49,15 +49,15 @@ use self::tile::{Tile, Tracer, View};
 /// Side of a tile (pixels).
 const TILE_SIZE: usize = 48;
 
-/// How much time a picture may take.
+/// Quality of a picture, which decides on the time it takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Quality {
-    /// One sample a pixel: fast and a little rough.
+    /// One sample per pixel: fast and slightly rough.
     Draft,
-    /// 2 × 2 samples a pixel.
+    /// 2 × 2 samples per pixel.
     #[default]
     Standard,
-    /// 4 × 4 samples a pixel, for figures.
+    /// 4 × 4 samples per pixel, for figures.
     Fine,
 }
 

@@ -4,15 +4,15 @@ use phyxel::math::glam::Vec3;
 
 use super::stage::Mesh;
 
-/// Faces that meet at less than this angle share a smooth normal (cosine of 40°): a cube keeps its edges, a coarse
-/// ball looks round.
+/// Cosine of the largest angle (40°) between faces that share a smooth normal: a cube keeps its edges, a coarse ball
+/// looks round.
 const CREASE_COSINE: f32 = 0.766;
 
-/// The three normals of a triangle of the mesh, `None` where the triangle is not usable: an index out of range, a
-/// corner that is not finite.
+/// Three normals of a triangle of the mesh; `None` if the triangle is not usable (an index out of range, a corner that
+/// is not finite, no area).
 pub(super) type CornerNormals = Option<[Vec3; 3]>;
 
-/// Normals at the corners of every triangle: the mesh's own, or averaged over the faces around a vertex.
+/// Returns the normals at the corners of every triangle: the mesh's own, or averaged over the faces around a vertex.
 pub(super) fn corner_normals(mesh: &Mesh) -> Vec<CornerNormals> {
     let scaled: Vec<Option<Vec3>> =
         mesh.triangles.iter().map(|triangle| face_vector(mesh, triangle)).collect();
@@ -35,7 +35,7 @@ pub(super) fn corner_normals(mesh: &Mesh) -> Vec<CornerNormals> {
     mesh.triangles.iter().zip(&scaled).map(of_face).collect()
 }
 
-/// Normal times twice the area.
+/// Returns the normal times twice the area.
 fn face_vector(mesh: &Mesh, triangle: &[u32; 3]) -> Option<Vec3> {
     let corner = |k: usize| mesh.vertices.get(triangle[k] as usize).filter(|place| place.is_finite());
     let (a, b, c) = (corner(0)?, corner(1)?, corner(2)?);
@@ -65,7 +65,7 @@ mod tests {
     use super::super::color::Color;
     use super::*;
 
-    /// Two triangles with a common edge along z, the second one folded down by `angle`.
+    /// Makes two triangles with a common edge along z, the second one folded down by `angle`.
     fn fold(angle: f32) -> Mesh {
         let vertices = vec![
             vec3(-1.0, 0.0, 0.0),

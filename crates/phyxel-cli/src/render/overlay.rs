@@ -1,4 +1,4 @@
-//! What is written over a picture: title, caption, the legend of a colour map, the size of the floor's grid.
+//! Text over a picture: title, caption, the legend of a colour map, the size of the floor's grid.
 
 use phyxel::math::glam::vec2;
 
@@ -17,10 +17,10 @@ const MARGIN: f32 = 2.0;
 /// Paper behind the legend.
 const PANEL: Color = Color::new(0xf6, 0xf7, 0xf9);
 const PANEL_OPACITY: f32 = 0.72;
-/// About so many intervals on a legend.
+/// Approximate number of intervals on a legend.
 const N_TICKS: f64 = 5.0;
 
-/// Draws everything that the stage asks for; `grid_spacing` (m) is noted where there is a ground.
+/// Draws all text of the stage; `grid_spacing` (m) is noted if there is a ground.
 pub(super) fn draw(picture: &mut Picture, stage: &Stage, grid_spacing: Option<f32>) {
     let cap = cap_height(picture.height);
     let margin = MARGIN * cap;
@@ -48,12 +48,12 @@ pub(super) fn draw(picture: &mut Picture, stage: &Stage, grid_spacing: Option<f3
     }
 }
 
-/// Height of a capital letter in a picture of this height (pixels).
+/// Returns the height of a capital letter in a picture of this height (pixels).
 pub(super) fn cap_height(picture_height: usize) -> f32 {
     (CAP_SHARE * picture_height as f32).max(LEAST_CAP)
 }
 
-/// A length with the unit that suits it.
+/// Formats a length with the unit that suits it.
 fn metres(length: f32) -> String {
     let (value, unit) = match length {
         l if l >= 1000.0 => (l / 1000.0, "km"),

@@ -1,20 +1,20 @@
-//! Few colours for many: the palette of an animation, and the pattern that mixes its colours.
+//! Reduction of colours: the palette of an animation, and the dither pattern that mixes its colours.
 //!
-//! One palette serves all frames and the pattern is fixed to the pixel, so that what stands still does not flicker.
+//! One palette serves all frames and the pattern is fixed to the pixels, so that parts that do not move do not flicker.
 
 use rayon::prelude::*;
 
 use super::picture::Picture;
 
-/// Colours in a palette; one of GIF's 256 is kept for "as before".
+/// Number of colours in a palette; one of GIF's 256 is kept for "as before".
 pub(super) const N_COLORS: usize = 255;
 
 /// Bits per channel of the histogram and of the table of nearest colours.
 const BITS: usize = 6;
 const N_CELLS: usize = 1 << (3 * BITS);
-/// Rounds of moving each colour to the middle of those that choose it.
+/// Rounds of k-means, each of which moves a colour to the mean of the pixels nearest to it.
 const N_ROUNDS: usize = 4;
-/// Colours that are tried to mix one pixel.
+/// Number of colours that are tried to mix one pixel.
 const N_MIX: usize = 8;
 /// Share of the remaining error that a mix tries to cancel.
 const MIX_STRENGTH: f32 = 0.9;
@@ -30,12 +30,12 @@ struct Cluster {
 /// A palette ordered from dark to light.
 pub(super) struct Palette {
     colors: Vec<[u8; 3]>,
-    /// The nearest colour for each cell of colour space.
+    /// Index of the nearest colour for each cell of colour space.
     nearest: Vec<u8>,
 }
 
 impl Palette {
-    /// A palette for all the pictures.
+    /// Creates a palette for all the pictures.
     pub(super) fn for_pictures(pictures: &[&Picture]) -> Self {
         let clusters = histogram(pictures);
         let mut centers = split(&clusters);
@@ -51,15 +51,15 @@ impl Palette {
         Self { colors, nearest }
     }
 
-    /// Bytes of the palette, red, green, blue.
+    /// Returns the bytes of the palette: red, green, blue.
     pub(super) fn bytes(&self) -> Vec<u8> {
         self.colors.iter().flatten().copied().collect()
     }
 
-    /// The picture as indices into the palette, mixed by an ordered pattern.
+    /// Returns the picture as indices into the palette, mixed by an ordered pattern.
     ///
-    /// Each pixel collects colours whose mean is the wanted one (each choice tries to make up for the error of those
-    /// before) and shows the one at its rank in a threshold matrix; after Knoll's and Yliluoma's ordered dithering.
+    /// Each pixel collects colours whose mean is the wanted one (each choice compensates the error of those before) and
+    /// shows the one at its rank in a threshold matrix; after Knoll's and Yliluoma's ordered dithering.
     pub(super) fn indexed(&self, picture: &Picture) -> Vec<u8> {
         let pixels = picture.rgb.chunks_exact(3).enumerate();
         pixels
@@ -98,7 +98,7 @@ fn luminance(rgb: [u8; 3]) -> u32 {
 }
 
 fn distance(a: Rgb, b: Rgb) -> f32 {
-    // The eye is keenest in green and dullest in blue.
+    // The eye is most sensitive to green and least sensitive to blue.
     let (red, green, blue) = (a[0] - b[0], a[1] - b[1], a[2] - b[2]);
     2.0 * red * red + 4.0 * green * green + 1.5 * blue * blue
 }
@@ -114,7 +114,7 @@ fn closest(colors: &[Rgb], wanted: Rgb) -> usize {
     best.1
 }
 
-/// Rank of a pixel in the 8 × 8 ordered matrix, 0..64.
+/// Returns the rank of a pixel in the 8 × 8 ordered matrix, 0..64.
 fn threshold(x: usize, y: usize) -> usize {
     let mixed = x ^ y;
     (0..3).fold(0, |rank, bit| rank << 2 | (mixed >> bit & 1) << 1 | y >> bit & 1)
@@ -130,7 +130,7 @@ fn histogram(pictures: &[&Picture]) -> Vec<Cluster> {
         cell.1 += 1;
     }
     let used = cells.into_iter().filter(|cell| cell.1 > 0);
-    // The root keeps a large background from taking most of the palette.
+    // The square root prevents a large background from taking most of the palette.
     used.map(|(sum, count)| Cluster {
         color: sum.map(|s| (s as f64 / count as f64) as f32),
         weight: (count as f32).sqrt(),
@@ -138,7 +138,7 @@ fn histogram(pictures: &[&Picture]) -> Vec<Cluster> {
     .collect()
 }
 
-/// Cuts the used colours into groups, always the group with the largest spread, and returns their means.
+/// Cuts the used colours into groups, always cutting the group with the largest spread, and returns their means.
 fn split(clusters: &[Cluster]) -> Vec<Rgb> {
     let mut groups = vec![Group::of(clusters, (0..clusters.len()).collect())];
     while groups.len() < N_COLORS {
@@ -149,7 +149,7 @@ fn split(clusters: &[Cluster]) -> Vec<Rgb> {
         let (low, high): (Vec<usize>, Vec<usize>) =
             group.members.into_iter().partition(|&k| clusters[k].color[axis] <= mean[axis]);
         if low.is_empty() || high.is_empty() {
-            // Equal up to rounding: no colour to gain here.
+            // Equal up to rounding: another cut would give no new colour.
             let members = if low.is_empty() { high } else { low };
             groups.push(Group { spread: 0.0, ..Group::of(clusters, members) });
             continue;
@@ -194,7 +194,7 @@ fn weighted_mean<'a>(clusters: impl Iterator<Item = &'a Cluster>) -> Option<Rgb>
     (total > 0.0).then(|| sum.map(|s| (s / total) as f32))
 }
 
-/// One round of k-means.
+/// Performs one round of k-means.
 fn moved(clusters: &[Cluster], centers: &[Rgb]) -> Vec<Rgb> {
     let chosen: Vec<usize> = clusters.par_iter().map(|cluster| closest(centers, cluster.color)).collect();
     let mut members: Vec<Vec<&Cluster>> = centers.iter().map(|_| Vec::new()).collect();

@@ -9,28 +9,28 @@ use super::color::Color;
 /// Rows of sRGB pixels from the top left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Picture {
-    /// Pixels in a row.
+    /// Number of pixels in a row.
     pub(crate) width: usize,
-    /// Rows.
+    /// Number of rows.
     pub(crate) height: usize,
-    /// Three bytes a pixel.
+    /// Pixel data, three bytes per pixel.
     pub(crate) rgb: Vec<u8>,
 }
 
 impl Picture {
-    /// A picture of one colour.
+    /// Creates a picture of one colour.
     pub(crate) fn filled(width: usize, height: usize, color: Color) -> Self {
         Self { width, height, rgb: color.rgb.repeat(width * height) }
     }
 
-    /// The colour of a pixel inside the picture.
+    /// Returns the colour of a pixel inside the picture.
     #[cfg(test)]
     pub(crate) fn pixel(&self, x: usize, y: usize) -> Color {
         let at = 3 * (y * self.width + x);
         Color::new(self.rgb[at], self.rgb[at + 1], self.rgb[at + 2])
     }
 
-    /// Lays `color` over a pixel; `opacity` in 0..1. Pixels outside of the picture are left out.
+    /// Lays `color` over a pixel; `opacity` in 0..1. Pixels outside of the picture are ignored.
     pub(crate) fn blend(&mut self, x: i64, y: i64, color: Color, opacity: f32) {
         let (Ok(column), Ok(row)) = (usize::try_from(x), usize::try_from(y)) else { return };
         if column >= self.width || row >= self.height {
@@ -52,7 +52,7 @@ impl Picture {
         }
     }
 
-    /// Copies another picture to a place inside this one; what sticks out is cut off.
+    /// Copies another picture to a position inside this one; parts outside are cut off.
     pub(crate) fn paste(&mut self, other: &Self, left: usize, top: usize) {
         let n_columns = other.width.min(self.width.saturating_sub(left));
         for row in 0..other.height.min(self.height.saturating_sub(top)) {

@@ -1,6 +1,6 @@
-//! Where the rays of a pixel go: fixed patterns, so that a picture has the same bytes on every machine's every run.
+//! Directions of the rays of a pixel: fixed patterns, so that a picture has the same bytes on every machine.
 //!
-//! Light and sky are sampled in an interleaved way: pixels in a block of 4×4 use different members of one well spread
+//! Light and sky are sampled in an interleaved way: pixels in a block of 4×4 use different members of one well-spread
 //! sequence, and the filter that follows averages exactly one block.
 
 use std::f32::consts::TAU;
@@ -10,19 +10,19 @@ use phyxel::math::glam::{Vec2, Vec3, vec2, vec3};
 /// Period of the pattern in both directions (pixels).
 pub(super) const PERIOD: usize = 4;
 
-/// Order in a block in which neighbours are far apart.
+/// Order of the pixels in a block; successive ones are far apart.
 const RANKS: [usize; PERIOD * PERIOD] = [0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5];
 
-/// A place in the unit square for sample `sub` of `n_sub` in a pixel; `stream` tells apart what it is used for.
+/// Returns a point in the unit square for sample `sub` of `n_sub` in a pixel; `stream` distinguishes the uses.
 fn interleaved(x: usize, y: usize, sub: usize, n_sub: usize, stream: f32) -> Vec2 {
     let rank = RANKS[(y % PERIOD) * PERIOD + x % PERIOD];
     let index = (rank * n_sub + sub) as f32;
-    // Steps of the plastic number: the plane's most even additive sequence.
+    // Steps of the plastic number: the most even additive sequence in the plane.
     let place = vec2(0.754_877_7, 0.569_840_3) * index + vec2(0.5 + 0.371 * stream, 0.5 + 0.713 * stream);
     place.fract()
 }
 
-/// Places of the n × n samples inside a pixel; all differ in row and in column.
+/// Returns the positions of the n × n samples inside a pixel; all differ in row and in column.
 pub(super) fn pixel_offsets(n_per_axis: usize) -> Vec<Vec2> {
     let n = n_per_axis as f32;
     let mut offsets = Vec::with_capacity(n_per_axis * n_per_axis);
@@ -36,7 +36,7 @@ pub(super) fn pixel_offsets(n_per_axis: usize) -> Vec<Vec2> {
     offsets
 }
 
-/// Two unit vectors that complete a unit vector to a right-handed frame.
+/// Returns two unit vectors that complete a unit vector to a right-handed frame.
 fn tangents(normal: Vec3) -> [Vec3; 2] {
     normal.any_orthonormal_pair().into()
 }
@@ -51,7 +51,7 @@ pub(super) struct Patterns {
 }
 
 impl Patterns {
-    /// For `n_sub` samples a pixel, and a disc of light of this radius seen from one metre away.
+    /// Creates patterns for `n_sub` samples per pixel, and a disc of light of radius `spread` seen from one metre.
     pub(super) fn new(n_sub: usize, toward_light: Vec3, spread: f32) -> Self {
         let cells = (0..PERIOD * PERIOD * n_sub).map(|k| (k / n_sub % PERIOD, k / n_sub / PERIOD, k % n_sub));
         let place = |(x, y, sub), stream| interleaved(x, y, sub, n_sub, stream);
@@ -65,12 +65,12 @@ impl Patterns {
         (y % PERIOD * PERIOD + x % PERIOD) * self.n_sub + sub
     }
 
-    /// A direction to the light.
+    /// Returns a direction to the light.
     pub(super) fn to_light(&self, x: usize, y: usize, sub: usize) -> Vec3 {
         self.light[self.index(x, y, sub)]
     }
 
-    /// A direction to the sky over a surface.
+    /// Returns a direction to the sky over a surface.
     pub(super) fn to_sky(&self, x: usize, y: usize, sub: usize, normal: Vec3) -> Vec3 {
         let local = self.around[self.index(x, y, sub)];
         let [first, second] = tangents(normal);
@@ -78,14 +78,14 @@ impl Patterns {
     }
 }
 
-/// A direction around z, denser where the cosine is larger.
+/// Returns a direction around z, denser where the cosine is larger.
 fn cosine_direction(place: Vec2) -> Vec3 {
     let radius = place.x.sqrt();
     let (sin, cos) = (TAU * place.y).sin_cos();
     vec3(radius * cos, radius * sin, (1.0 - place.x).max(0.0).sqrt())
 }
 
-/// A direction to a point of a disc of light; `spread` is its radius seen from one metre away.
+/// Returns a direction to a point of a disc of light; `spread` is its radius seen from one metre away.
 fn disc_direction(toward: Vec3, spread: f32, place: Vec2) -> Vec3 {
     let [first, second] = tangents(toward);
     let radius = spread * place.x.sqrt();
@@ -94,7 +94,7 @@ fn disc_direction(toward: Vec3, spread: f32, place: Vec2) -> Vec3 {
     direction.normalize_or(vec3(0.0, 1.0, 0.0))
 }
 
-/// A number in 0..1 that looks random.
+/// Returns a pseudorandom number in 0..1.
 #[cfg(test)]
 pub(super) fn hashed_unit(index: u32) -> f32 {
     let mut bits = index.wrapping_mul(0x9e37_79b9) ^ 0x85eb_ca6b;

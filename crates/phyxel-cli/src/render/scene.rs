@@ -1,5 +1,5 @@
-//! A stage made ready for rays. Coordinates are relative to the camera's target, so that `f32` has digits to spare
-//! wherever the simulation lives.
+//! A stage prepared for rays. Coordinates are relative to the camera's target, so that the precision of `f32` suffices
+//! wherever the simulation is.
 
 use phyxel::math::glam::{Vec3, vec3};
 
@@ -9,12 +9,12 @@ use super::normals::corner_normals;
 use super::shapes::{Ball, Patch, Triangle};
 use super::stage::{Mesh, Stage};
 
-/// Half the side of a plane's square over half the height of the view.
+/// Ratio of half the side of a plane's square to half the height of the view.
 const PATCH_SIZE: f32 = 1.1;
-/// Things further away than this many view heights are left out: particles of a run that blew up.
+/// Distance in view heights beyond which objects are left out: particles of a run that blew up.
 const FAR: f32 = 1e4;
 
-/// What kind of thing a ray met.
+/// Kind of object that a ray met.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Sky,
@@ -22,16 +22,16 @@ pub(super) enum Kind {
     Solid,
 }
 
-/// Where a ray met something.
+/// Point at which a ray met something.
 #[derive(Clone, Copy)]
 pub(super) struct Surface {
     pub(super) kind: Kind,
-    /// From the eye (m).
+    /// Distance from the eye (m).
     pub(super) distance: f32,
     pub(super) position: Vec3,
     /// Unit vector towards the side of the eye, for shading.
     pub(super) normal: Vec3,
-    /// Start of rays that leave the surface.
+    /// Start point of rays that leave the surface.
     pub(super) departure: Vec3,
     /// Linear colour.
     pub(super) albedo: Vec3,
@@ -42,7 +42,7 @@ struct Face {
     albedo: Vec3,
 }
 
-/// The prepared stage.
+/// Stage prepared for rays.
 pub(super) struct Scene {
     balls: Bvh<Ball>,
     triangles: Bvh<Triangle>,
@@ -88,7 +88,7 @@ impl Scene {
         }
     }
 
-    /// What the eye sees along a ray. The ground is seen from above only. `patch_color` decorates planes.
+    /// Returns the surface seen along a ray. The ground is seen from above only. `patch_color` decorates planes.
     pub(super) fn look(
         &self,
         ray: &Ray,
@@ -120,14 +120,14 @@ impl Scene {
         seen
     }
 
-    /// Whether light from infinity is blocked. The ground never is in its way: the light stands above it.
+    /// Returns true if light from infinity is blocked. The ground never blocks it: the light stands above the ground.
     pub(super) fn is_in_shadow(&self, ray: &Ray, stack: &mut Stack) -> bool {
         self.patches.iter().any(|patch| patch.intersect(ray, f32::INFINITY).is_some())
             || self.balls.is_blocked(ray, f32::INFINITY, stack)
             || self.triangles.is_blocked(ray, f32::INFINITY, stack)
     }
 
-    /// Distance to the nearest thing along a ray, at most `reach`.
+    /// Returns the distance to the nearest object along a ray, at most `reach`.
     pub(super) fn free_distance(&self, ray: &Ray, reach: f32, stack: &mut Stack) -> f32 {
         let mut free = self.ground_distance(ray).map_or(reach, |distance| distance.min(reach));
         for patch in &self.patches {
@@ -149,7 +149,7 @@ impl Scene {
     fn on_ball(&self, ray: &Ray, ball: &Ball, distance: f32) -> Surface {
         let position = ray.at(distance);
         let normal = (position - ball.center).normalize_or(-ray.direction);
-        // Leaves from the exact ball, not from the rounded hit.
+        // Rays start at the exact ball, not at the rounded hit.
         let lift = 1e-3 * ball.radius + self.offset_at(distance);
         let departure = ball.center + normal * (ball.radius + lift);
         let albedo = Vec3::from_array(ball.color.map(|byte| self.linear[usize::from(byte)]));
@@ -167,14 +167,14 @@ impl Scene {
         let normals = face.normals.map(|normal| if normal.dot(flat) < 0.0 { -normal } else { normal });
         let mix = |values: [Vec3; 3]| values[0] * weights.x + values[1] * weights.y + values[2] * weights.z;
         let smooth = mix(normals).try_normalize().unwrap_or(flat);
-        // Rays leave from the curved surface that the normals pretend, or facets would shadow themselves
+        // Rays start at the curved surface that the normals suggest; otherwise facets would shadow themselves
         // (Hanika 2021, "Hacking the shadow terminator").
         let lifted: [Vec3; 3] = std::array::from_fn(|k| {
             let depth = (position - corners[k]).dot(normals[k]).min(0.0);
             position - normals[k] * depth
         });
         let departure = mix(lifted) + flat * self.offset_at(distance);
-        // A smooth normal may lean away from the eye at the rim.
+        // A smooth normal may point away from the eye at the rim.
         let normal = if smooth.dot(ray.direction) < 0.0 { smooth } else { flat };
         Surface { kind: Kind::Solid, distance, position, normal, departure, albedo: face.albedo }
     }
@@ -191,7 +191,7 @@ fn sky(ray: &Ray) -> Surface {
     }
 }
 
-/// The normal, turned against the ray.
+/// Returns the normal, turned against the ray.
 fn facing(normal: Vec3, ray: &Ray) -> Vec3 {
     if normal.dot(ray.direction) > 0.0 { -normal } else { normal }
 }

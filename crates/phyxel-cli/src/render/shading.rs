@@ -1,4 +1,4 @@
-//! The studio: a warm key light over the shoulder of the camera, a cool sky, a bright floor with a metric grid.
+//! Studio lighting: a warm key light behind the camera, a cool sky, a bright floor with a metric grid.
 
 use phyxel::math::glam::{Vec3, vec3};
 
@@ -6,18 +6,18 @@ use super::camera::Camera;
 use super::scene::{Kind, Surface};
 use super::shapes::Patch;
 
-/// Radius of the key light seen from one metre away: soft shadows that still tell where a thing touches the floor.
+/// Radius of the key light seen from one metre away: soft shadows that still show where an object touches the floor.
 pub(super) const KEY_SPREAD: f32 = 0.11;
-/// Strength and colour of the lights: what a white surface that faces them sends back.
+/// Strength and colour of the lights: the light that a white surface facing them reflects.
 const KEY: Vec3 = vec3(0.86, 0.79, 0.70);
 const FILL: Vec3 = vec3(0.10, 0.12, 0.15);
 const SKY: Vec3 = vec3(0.36, 0.40, 0.47);
 const BOUNCE: Vec3 = vec3(0.20, 0.185, 0.17);
-/// Highlight of the key light, and the light rim against the background.
+/// Strength of the key light's highlight, and of the light rim against the background.
 const GLOSS: f32 = 0.10;
 const GLOSS_EXPONENT: i32 = 40;
 const RIM: f32 = 0.10;
-/// How much of the light is missing at places that see nothing of the sky.
+/// Share of the light that is missing at points that see nothing of the sky.
 const OCCLUSION: f32 = 0.9;
 
 const GROUND_ALBEDO: Vec3 = vec3(0.76, 0.765, 0.775);
@@ -25,18 +25,18 @@ const GROUND_ALBEDO: Vec3 = vec3(0.76, 0.765, 0.775);
 const HORIZON: Vec3 = vec3(0.60, 0.64, 0.69);
 const ZENITH: Vec3 = vec3(0.36, 0.42, 0.50);
 const NADIR: Vec3 = vec3(0.74, 0.75, 0.77);
-/// Distances from the target, in half heights of the view, where the floor starts and ends to melt into the background.
+/// Distances from the target, in half heights of the view, where the floor starts and ends to fade into the background.
 const GROUND_FADE: [f32; 2] = [2.0, 9.0];
 const GRID_FADE: [f32; 2] = [1.2, 5.0];
-/// Width of a grid line over the spacing, and how much darker it is.
+/// Width of a grid line over the spacing, and its darkness relative to the floor.
 const GRID_WIDTH: f32 = 0.010;
 const GRID_DARKNESS: f32 = 0.20;
-/// Grid cells in the height of the view, about.
+/// Approximate number of grid cells in the height of the view.
 const GRID_CELLS: f32 = 8.0;
 /// Width of the border of a plane's square over the spacing of the grid.
 const BORDER: f32 = 0.035;
 
-/// How much light reaches a place: 0 none, 1 all.
+/// Share of the light that reaches a point: 0 none, 1 all.
 #[derive(Clone, Copy)]
 pub(super) struct Visibility {
     pub(super) key: f32,
@@ -45,12 +45,12 @@ pub(super) struct Visibility {
 
 /// Lights and floor for one camera.
 pub(super) struct Studio {
-    /// Towards the middle of the key light.
+    /// Direction to the middle of the key light.
     pub(super) key_direction: Vec3,
     fill_direction: Vec3,
     /// Half the height of the view at the target (m).
     scale: f32,
-    /// The camera's target in the world, from which the grid is counted (m).
+    /// Camera's target in the world, from which the grid is counted (m).
     origin: Vec3,
     /// Distance between two lines of the grid (m).
     pub(super) grid_spacing: f32,
@@ -74,12 +74,12 @@ impl Studio {
         }
     }
 
-    /// Size of a pixel on a surface that faces the eye at this distance (m).
+    /// Returns the size of a pixel on a surface that faces the eye at this distance (m).
     pub(super) fn footprint(&self, distance: f32) -> f32 {
         distance * self.pixel_slope
     }
 
-    /// Linear colour of the background.
+    /// Returns the linear colour of the background.
     pub(super) fn background(&self, direction: Vec3) -> Vec3 {
         if direction.y >= 0.0 {
             HORIZON.lerp(ZENITH, smooth_step(0.0, 0.7, direction.y))
@@ -88,7 +88,7 @@ impl Studio {
         }
     }
 
-    /// Linear colour that a surface sends to the eye.
+    /// Returns the linear colour that a surface sends to the eye.
     pub(super) fn shade(&self, surface: &Surface, direction: Vec3, visibility: Visibility) -> Vec3 {
         match surface.kind {
             Kind::Sky => self.background(direction),
@@ -106,7 +106,7 @@ impl Studio {
         }
     }
 
-    /// Colour of a plane's square: its own with grid lines and a border. `direction` is that of the view.
+    /// Returns the colour of a plane's square: its own with grid lines and a border. `direction` is that of the view.
     pub(super) fn patch_color(&self, patch: &Patch, distance: f32, position: Vec3, direction: Vec3) -> Vec3 {
         let blur = self.footprint(distance) / direction.dot(patch.normal).abs().max(0.05);
         let place = patch.coordinates(position);
@@ -132,17 +132,17 @@ impl Studio {
         KEY * (GLOSS * lobe * visibility.key) + SKY * (RIM * 2.0 * grazing * visibility.sky)
     }
 
-    /// How much of a pixel on the ground is covered by grid lines.
+    /// Returns the share of a pixel on the ground that grid lines cover.
     fn ground_grid(&self, surface: &Surface, direction: Vec3) -> f32 {
         let blur = self.footprint(surface.distance) * (0.5 + 0.5 / direction.y.abs().max(0.03));
         let place = surface.position + self.origin;
         self.line(place.x, blur).max(self.line(place.z, blur))
     }
 
-    /// Coverage by the lines at the multiples of the spacing, smoothed over `blur` (m).
+    /// Returns the coverage by the lines at the multiples of the spacing, smoothed over `blur` (m).
     fn line(&self, along: f32, blur: f32) -> f32 {
         let cell = (along / self.grid_spacing).abs();
-        // A cast is many times faster than `round` where the processor is not known to have an instruction for it.
+        // A cast is many times faster than `round` if the target processor has no known instruction for it.
         let beyond = cell - (cell as u32) as f32;
         let distance = beyond.min(1.0 - beyond).abs() * self.grid_spacing;
         let half_width = 0.5 * GRID_WIDTH * self.grid_spacing;
@@ -151,8 +151,8 @@ impl Studio {
     }
 }
 
-/// Coloured occlusion: light that is caught in a fold bounces there, more so on bright surfaces.
-/// Fit of Jimenez et al. 2016, "Practical realtime strategies for accurate indirect occlusion".
+/// Returns coloured occlusion: light that is caught in a fold is reflected there, more so on bright surfaces.
+/// This is a fit of Jimenez et al. 2016, "Practical realtime strategies for accurate indirect occlusion".
 fn with_interreflection(open: f32, albedo: Vec3) -> Vec3 {
     let a = albedo * 2.0404 - 0.3324;
     let b = albedo * -4.7951 + 0.6417;
@@ -160,13 +160,13 @@ fn with_interreflection(open: f32, albedo: Vec3) -> Vec3 {
     (((a * open + b) * open + c) * open).max(Vec3::splat(open))
 }
 
-/// 0 below `low`, 1 above `high`, smooth between.
+/// Returns 0 below `low`, 1 above `high`, and a smooth transition between.
 pub(super) fn smooth_step(low: f32, high: f32, value: f32) -> f32 {
     let share = ((value - low) / (high - low)).clamp(0.0, 1.0);
     share * share * (3.0 - 2.0 * share)
 }
 
-/// The largest of 1, 2, 5 times a power of ten that is not above `value`; 1 for what has none.
+/// Returns the largest of 1, 2, 5 times a power of ten that is not above `value`; 1 if there is none.
 pub(super) fn nice_below(value: f32) -> f32 {
     if !(value.is_finite() && value > 0.0) {
         return 1.0;
@@ -175,7 +175,7 @@ pub(super) fn nice_below(value: f32) -> f32 {
     [5.0, 2.0].into_iter().map(|step| step * power).find(|&nice| nice <= value * 1.0001).unwrap_or(power)
 }
 
-/// Keeps colours as they are and rolls off what is brighter than the paper.
+/// Keeps dark and medium colours as they are and compresses the bright ones to at most 1.
 pub(super) fn tone(linear: Vec3) -> Vec3 {
     const KNEE: f32 = 0.75;
     let roll = |value: f32| {

@@ -1,16 +1,16 @@
-//! What rays can hit: balls, triangles and square patches of planes.
+//! Shapes that rays can hit: balls, triangles and square patches of planes.
 
 use phyxel::math::glam::{Vec3, vec3};
 
 use super::bounds::Bounds;
 use super::bvh::{Primitive, Ray};
 
-/// A particle as the tree keeps it.
+/// Particle in the form that the tree stores.
 #[derive(Clone, Copy)]
 pub(super) struct Ball {
     pub(super) center: Vec3,
     pub(super) radius: f32,
-    /// sRGB bytes.
+    /// Colour as sRGB bytes.
     pub(super) color: [u8; 3],
 }
 
@@ -19,8 +19,8 @@ impl Primitive for Ball {
         Bounds { min: self.center - self.radius, max: self.center + self.radius }
     }
 
-    /// The front side only: an eye inside of a ball sees what is around it. The distance to the axis of the ray is
-    /// taken from the foot point, which keeps its digits for small balls far away.
+    /// Intersects the front side only: an eye inside of a ball sees the surroundings. The distance to the axis of the
+    /// ray is taken from the foot point, which is precise for small balls far away.
     #[inline]
     fn intersect(&self, ray: &Ray, reach: f32) -> Option<f32> {
         let offset = self.center - ray.origin;
@@ -35,17 +35,17 @@ impl Primitive for Ball {
     }
 }
 
-/// A triangle as the tree keeps it.
+/// Triangle in the form that the tree stores.
 #[derive(Clone, Copy)]
 pub(super) struct Triangle {
     pub(super) corner: Vec3,
     pub(super) edges: [Vec3; 2],
-    /// Where its normals and colour are.
+    /// Index of its normals and colour.
     pub(super) index: u32,
 }
 
 impl Triangle {
-    /// Weights of the second and third corner at a point where the ray meets the plane, and the distance.
+    /// Returns the distance at which the ray meets the triangle, and the weights of the second and third corner there.
     #[inline]
     pub(super) fn meet(&self, ray: &Ray) -> Option<(f32, [f32; 2])> {
         let [first, second] = self.edges;
@@ -57,7 +57,7 @@ impl Triangle {
         let turned = offset.cross(first);
         let v = ray.direction.dot(turned) * inverse;
         let distance = second.dot(turned) * inverse;
-        // Written so that NaN of a degenerate triangle fails.
+        // This form of the condition also fails for the NaN of a degenerate triangle.
         (u >= 0.0 && v >= 0.0 && u + v <= 1.0 && distance > 0.0).then_some((distance, [u, v]))
     }
 }
@@ -89,7 +89,7 @@ pub(super) struct Patch {
 }
 
 impl Patch {
-    /// The square of the plane nearest to the origin.
+    /// Creates the square of the plane that is nearest to the origin.
     pub(super) fn new(point: Vec3, normal: Vec3, half_size: f32, albedo: Vec3) -> Option<Self> {
         let normal = normal.try_normalize().filter(|_| point.is_finite())?;
         let horizontal = vec3(normal.z, 0.0, -normal.x).try_normalize().unwrap_or(Vec3::X);
@@ -104,7 +104,7 @@ impl Patch {
         (distance > 0.0 && distance < reach && is_inside).then_some(distance)
     }
 
-    /// Place along the axes, from the center (m).
+    /// Returns the position along the axes, from the center (m).
     pub(super) fn coordinates(&self, point: Vec3) -> [f32; 2] {
         self.axes.map(|axis| (point - self.center).dot(axis))
     }

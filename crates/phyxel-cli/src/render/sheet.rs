@@ -12,8 +12,8 @@ pub(super) const PAPER: Color = Color::new(0xfb, 0xfb, 0xfc);
 const MARGIN_SHARE: f32 = 0.012;
 const LEAST_MARGIN: usize = 4;
 
-/// A page of labelled tiles, row by row. Tiles are as large as the largest picture; labels stand under their picture
-/// and take no room if all of them are empty.
+/// Makes a page of labelled tiles, row by row. Tiles are as large as the largest picture; labels stand under their
+/// picture and take no room if all of them are empty.
 pub(crate) fn contact_sheet(pictures: &[Picture], labels: &[String], columns: usize) -> Picture {
     let columns = columns.clamp(1, pictures.len().max(1));
     let n_rows = pictures.len().div_ceil(columns);

@@ -1,4 +1,4 @@
-//! What is to be seen: the input of the renderer.
+//! Contents of a picture: the input of the renderer.
 
 use phyxel::math::glam::Vec3;
 
@@ -8,7 +8,7 @@ use super::color::{Color, ColorMap};
 /// A particle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sphere {
-    /// Middle (m).
+    /// Centre (m).
     pub(crate) center: Vec3,
     /// Radius (m).
     pub(crate) radius: f32,
@@ -19,11 +19,11 @@ pub(crate) struct Sphere {
 /// A triangle surface, seen from both sides.
 #[derive(Clone, Debug)]
 pub(crate) struct Mesh {
-    /// Places of the vertices (m).
+    /// Positions of the vertices (m).
     pub(crate) vertices: Vec<Vec3>,
-    /// Three vertices each.
+    /// Indices of the vertices of each triangle.
     pub(crate) triangles: Vec<[u32; 3]>,
-    /// A normal for each vertex. If empty, they are computed: smooth over gentle angles, sharp over steep ones.
+    /// Normal of each vertex. If empty, normals are computed: smooth over gentle angles, sharp over steep ones.
     pub(crate) normals: Vec<Vec3>,
     /// Colour.
     pub(crate) color: Color,
@@ -32,30 +32,30 @@ pub(crate) struct Mesh {
 /// An infinite plane (a slope, a wall), drawn as a square around the middle of the view.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plane {
-    /// A point of it (m).
+    /// A point of the plane (m).
     pub(crate) point: Vec3,
-    /// Its direction; any length.
+    /// Normal of the plane; any length.
     pub(crate) normal: Vec3,
     /// Colour.
     pub(crate) color: Color,
 }
 
-/// The legend of a scalar.
+/// Legend of a scalar.
 #[derive(Clone, Debug)]
 pub(crate) struct ColorBar {
     /// Name of the quantity.
     pub(crate) label: String,
-    /// Its unit, may be empty.
+    /// Unit of the quantity; may be empty.
     pub(crate) unit: String,
     /// Value at the lower end.
     pub(crate) min: f32,
     /// Value at the upper end.
     pub(crate) max: f32,
-    /// The colours.
+    /// Map of the colours.
     pub(crate) map: ColorMap,
 }
 
-/// Everything in one picture. Things with coordinates that are not finite, and spheres without a radius, are left out.
+/// Contents of one picture. Objects with coordinates that are not finite, and spheres without a radius, are left out.
 #[derive(Clone, Debug)]
 pub(crate) struct Stage {
     /// Particles.
@@ -66,18 +66,18 @@ pub(crate) struct Stage {
     pub(crate) planes: Vec<Plane>,
     /// Height y of the ground (m), if there is one.
     pub(crate) ground: Option<f32>,
-    /// Line at the top.
+    /// Text at the top.
     pub(crate) title: Option<String>,
-    /// Line at the bottom.
+    /// Text at the bottom.
     pub(crate) caption: Option<String>,
     /// Legend at the right.
     pub(crate) color_bar: Option<ColorBar>,
-    /// The view.
+    /// Camera of the picture.
     pub(crate) camera: Camera,
 }
 
 impl Stage {
-    /// An empty stage seen by this camera.
+    /// Creates an empty stage seen by this camera.
     pub(crate) fn new(camera: Camera) -> Self {
         Self {
             spheres: Vec::new(),

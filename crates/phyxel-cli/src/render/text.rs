@@ -1,4 +1,4 @@
-//! Draws lines of text into pictures, with soft edges and a light halo that keeps them readable on any ground.
+//! Text in pictures, with soft edges and a light halo that keeps it readable on any background.
 
 use phyxel::math::glam::{Vec2, vec2};
 
@@ -6,17 +6,17 @@ use super::color::Color;
 use super::font::{self, CAP_HEIGHT, DESCENT, GAP};
 use super::picture::Picture;
 
-/// Half the weight of a stroke over the height of a capital.
+/// Ratio of half the width of a stroke to the height of a capital.
 const HALF_WEIGHT: f32 = 0.058;
-/// Thinnest half weight that still reads (pixels).
+/// Smallest half width of a stroke that is still readable (pixels).
 const LEAST_HALF_WEIGHT: f32 = 0.55;
-/// The halo's reach over the height of a capital, and its strength.
+/// Ratio of the halo's reach to the height of a capital, and its strength.
 const HALO_REACH: f32 = 0.22;
 const HALO_OPACITY: f32 = 0.55;
 
-/// Dark slate of all lettering.
+/// Colour of all text: dark slate.
 pub(super) const INK: Color = Color::new(0x2b, 0x30, 0x38);
-/// Quieter ink for notes.
+/// Fainter colour for notes.
 pub(super) const FAINT_INK: Color = Color::new(0x6d, 0x74, 0x7e);
 const HALO: Color = Color::new(0xf4, 0xf5, 0xf7);
 
@@ -28,13 +28,13 @@ pub(super) struct TextStyle {
     pub(super) ink: Color,
 }
 
-/// Width of a line (pixels).
+/// Returns the width of a line (pixels).
 pub(super) fn text_width(text: &str, cap_height: f32) -> f32 {
     let units: f32 = text.chars().map(|character| font::glyph(character).width + GAP).sum();
     (units - GAP).max(0.0) * cap_height / CAP_HEIGHT
 }
 
-/// The line, shortened with an ellipsis where it is wider than `widest` (pixels).
+/// Returns the line, shortened with an ellipsis if it is wider than `widest` (pixels).
 pub(super) fn fitted(text: &str, cap_height: f32, widest: f32) -> String {
     if text_width(text, cap_height) <= widest {
         return text.to_owned();
@@ -68,7 +68,7 @@ pub(super) fn draw_text(picture: &mut Picture, text: &str, start: Vec2, style: T
     }
     let half_weight = (HALF_WEIGHT * style.cap_height).max(LEAST_HALF_WEIGHT);
     let halo = HALO_REACH * style.cap_height;
-    // All halos first: a letter's halo must not wash out its neighbour.
+    // All halos come first: a letter's halo must not wash out its neighbour.
     for is_halo in [true, false] {
         for (left, width, strokes) in &placed {
             let reach = half_weight + 1.0 + if is_halo { halo } else { 0.0 };

@@ -1,4 +1,4 @@
-//! One tile of the picture: look, send a ray to the light and one to the sky from every sample, smooth what they found
+//! One tile of the picture: trace every sample, send a ray to the light and one to the sky from it, smooth the results
 //! along surfaces, shade, average.
 //!
 //! A tile is traced with a border as wide as the filter, so that tiles do not depend on each other and fit together
@@ -14,19 +14,19 @@ use super::scene::{Kind, Scene, Surface};
 use super::shading::{Studio, Visibility, tone};
 use super::shapes::Patch;
 
-/// Border of traced pixels around a tile; the filter's reach.
+/// Width of the border of traced pixels around a tile: the filter's reach.
 const HALO: usize = 2;
-/// Weights at offsets −2..2: each phase of the sampling period of 4 has the same total, so that the filter takes out
-/// the pattern exactly where the surface is one.
+/// Weights at offsets −2..2: each phase of the sampling period of 4 has the same total, so that the filter removes the
+/// pattern exactly within one surface.
 const FILTER: [f32; 2 * HALO + 1] = [0.5, 1.0, 1.0, 1.0, 0.5];
-/// Normals whose cosine is below this have nothing to do with each other.
+/// Cosine below which two normals are treated as unrelated.
 const NORMAL_CUTOFF: f32 = 0.75;
-/// Surfaces are one if they are apart by less than this many pixels.
+/// Distance in pixels below which two samples are on the same surface.
 const PLANE_TOLERANCE: f32 = 2.0;
-/// How far occlusion of the sky reaches, over half the height of the view.
+/// Reach of the sky's occlusion over half the height of the view.
 const SKY_REACH: f32 = 0.45;
 
-/// The rays of a camera, relative to its target.
+/// Rays of a camera, relative to its target.
 pub(super) struct View {
     eye: Vec3,
     /// Direction to the top left corner, and steps of one pixel.
@@ -70,18 +70,18 @@ struct Sample {
     visibility: Visibility,
 }
 
-/// What all tiles share.
+/// Data that all tiles share.
 pub(super) struct Tracer<'a> {
     pub(super) scene: &'a Scene,
     pub(super) studio: &'a Studio,
     pub(super) view: &'a View,
     pub(super) patterns: &'a Patterns,
-    /// Places of the samples inside a pixel.
+    /// Positions of the samples inside a pixel.
     pub(super) offsets: &'a [Vec2],
 }
 
 impl Tracer<'_> {
-    /// The tile's pixels, three sRGB bytes each.
+    /// Returns the tile's pixels, three sRGB bytes each.
     pub(super) fn render(&self, tile: Tile) -> Vec<u8> {
         let mut samples = self.trace(tile);
         let row = (tile.width + 2 * HALO) * self.offsets.len();
@@ -111,7 +111,7 @@ impl Tracer<'_> {
         let mut samples = Vec::with_capacity(width * height * self.offsets.len());
         for y in 0..height {
             for x in 0..width {
-                // Counted from one period to the left and above, which keeps the border's coordinates positive.
+                // Counted from one period to the left and above, so that the border's coordinates are not negative.
                 let (across, down) = (tile.left + x + PERIOD - HALO, tile.top + y + PERIOD - HALO);
                 for (sub, &offset) in self.offsets.iter().enumerate() {
                     let place = Vec2::new(across as f32, down as f32) - PERIOD as f32 + offset;
@@ -122,7 +122,7 @@ impl Tracer<'_> {
         samples
     }
 
-    /// Looks through a place of the picture; `cell` is the pixel and the sample's index in it.
+    /// Traces a point of the picture; `cell` is the pixel and the sample's index in it.
     fn sample(&self, place: Vec2, cell: [usize; 3], stack: &mut Stack) -> Sample {
         let direction = self.view.direction(place);
         let patch_color = |patch: &Patch, distance: f32, position: Vec3| {
@@ -137,9 +137,9 @@ impl Tracer<'_> {
         Sample { surface, direction, visibility }
     }
 
-    /// One ray to the light and one to the sky.
+    /// Sends one ray to the light and one to the sky.
     fn visibility(&self, surface: &Surface, [x, y, sub]: [usize; 3], stack: &mut Stack) -> Visibility {
-        // What is turned away from the light is dark by itself, and needs no ray.
+        // A surface that faces away from the light is dark anyway and needs no ray.
         let is_lit = surface.normal.dot(self.studio.key_direction) <= 0.0
             || !self
                 .scene
@@ -161,7 +161,7 @@ impl Tracer<'_> {
                 let tolerance = PLANE_TOLERANCE * self.studio.footprint(here.surface.distance);
                 let (mut key, mut sky, mut total) = (0.0, 0.0, 0.0);
                 for (tap, tap_weight) in FILTER.iter().enumerate() {
-                    // Wraps over to another row only in the border, whose results nobody reads.
+                    // Only samples in the border can wrap to another row; their results are not used.
                     let Some(there) =
                         (k + tap * stride).checked_sub(HALO * stride).and_then(|i| samples.get(i))
                     else {
@@ -181,7 +181,7 @@ impl Tracer<'_> {
     }
 }
 
-/// How much two samples belong to one surface; 1 for a sample and itself.
+/// Returns the degree to which two samples belong to one surface; 1 for a sample and itself.
 #[inline]
 fn kinship(here: &Surface, there: &Surface, tolerance: f32) -> f32 {
     if here.kind != there.kind || (there.position - here.position).dot(here.normal).abs() > tolerance {

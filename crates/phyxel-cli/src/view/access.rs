@@ -1,14 +1,14 @@
-//! Who may talk to the server: pages that it has served itself, and whoever has the token.
+//! Access rules of the server: it answers pages that it has served itself, and clients that have the token.
 
 use super::http::{Request, Response};
 use std::net::{IpAddr, SocketAddr};
 
-/// Bytes of a token that is made here.
+/// Number of bytes of a generated token.
 const TOKEN_BYTES: usize = 16;
-/// Lengths of a token that is given.
+/// Allowed lengths of a given token.
 const TOKEN_LENGTHS: std::ops::RangeInclusive<usize> = 8..=128;
 
-/// The rules of one server.
+/// Access rules of one server.
 #[derive(Clone, Debug)]
 pub(super) struct Access {
     address: SocketAddr,
@@ -16,10 +16,10 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// For a server that listens on an address. Elsewhere than on loopback there is always a token.
+    /// Creates the rules for a server that listens on an address. Outside of loopback there is always a token.
     ///
     /// # Errors
-    /// When the system has no random numbers for one.
+    /// Fails if the system has no random numbers for a token.
     pub(super) fn new(address: SocketAddr, token: Option<String>) -> Result<Self, String> {
         let token = match token {
             None if !address.ip().is_loopback() => Some(new_token()?),
@@ -28,10 +28,10 @@ impl Access {
         Ok(Self { address, token })
     }
 
-    /// Where to point a browser on this machine.
+    /// Returns the address for a browser on this machine.
     pub(super) fn url(&self) -> String {
         let ip = match self.address.ip() {
-            // listening on all addresses is not an address to go to
+            // a server that listens on all addresses is reached on loopback
             IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::from([127, 0, 0, 1]),
             IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(std::net::Ipv6Addr::LOCALHOST),
             ip => ip,
@@ -40,14 +40,14 @@ impl Access {
         format!("http://{}/{query}", SocketAddr::new(ip, self.address.port()))
     }
 
-    /// Whether other machines can reach the server.
+    /// Returns true if other machines can reach the server.
     pub(super) fn is_public(&self) -> bool {
         !self.address.ip().is_loopback()
     }
 
-    /// Lets a request pass, or says why not.
+    /// Checks a request; returns the refusal if it is not allowed.
     ///
-    /// On loopback the host must be this machine by name, so that a site whose name is made to point here
+    /// On loopback the header Host must name this machine, so that a site whose name is made to point here
     /// (DNS rebinding) is not taken for this page.
     pub(super) fn check(&self, request: &Request) -> Result<(), Response> {
         let host = request.field("Host")?.unwrap_or_default();
@@ -65,7 +65,7 @@ impl Access {
         Ok(())
     }
 
-    /// Lets only the page of this server open a WebSocket: browsers say where a page came from.
+    /// Checks that the page of this server opens the WebSocket: browsers send the origin of a page.
     pub(super) fn check_origin(request: &Request) -> Result<(), Response> {
         let host = request.field("Host")?.unwrap_or_default();
         match request.field("Origin")? {
@@ -76,7 +76,7 @@ impl Access {
         }
     }
 
-    /// What the header Host may be on loopback.
+    /// Returns the allowed values of the header Host on loopback.
     fn own_hosts(&self) -> Vec<String> {
         let port = self.address.port();
         let ip = match self.address.ip() {
@@ -89,7 +89,7 @@ impl Access {
             if !hosts.contains(&host) {
                 hosts.push(host);
             }
-            // browsers leave it out
+            // browsers omit the default port
             if port == 80 && !hosts.iter().any(|host| host == name) {
                 hosts.push(name.to_owned());
             }
@@ -98,7 +98,7 @@ impl Access {
     }
 }
 
-/// For clap: a token as the user may choose it.
+/// Parses a token chosen by the user, for clap.
 pub(crate) fn parse_token(text: &str) -> Result<String, String> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     if is_plain && TOKEN_LENGTHS.contains(&text.len()) {
@@ -109,14 +109,14 @@ pub(crate) fn parse_token(text: &str) -> Result<String, String> {
     }
 }
 
-/// From the system's own source of random numbers.
+/// Creates a token from the system's own source of random numbers.
 pub(super) fn new_token() -> Result<String, String> {
     let mut bytes = [0u8; TOKEN_BYTES];
     getrandom::fill(&mut bytes).map_err(|error| format!("the system gives no random numbers: {error}"))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Takes the same time wherever the first difference is.
+/// Compares bytes in a time that does not depend on the position of the first difference.
 fn is_same(left: &[u8], right: &[u8]) -> bool {
     let differences = left.iter().zip(right).fold(0u8, |sum, (l, r)| std::hint::black_box(sum | (l ^ r)));
     left.len() == right.len() && differences == 0

@@ -1,41 +1,41 @@
-//! As much HTTP/1.1 as a page and a WebSocket need: a request's head is read within limits, answered, and the
-//! connection closed. Bodies of requests are never read.
+//! Minimal HTTP/1.1 for a page and a WebSocket: a request's head is read within limits and answered, and the
+//! connection is closed. Bodies of requests are never read.
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// The longest head of a request (bytes).
+/// Longest head of a request (bytes).
 const LARGEST_HEAD: usize = 16 * 1024;
-/// The most header fields of a request.
+/// Largest number of header fields of a request.
 const MOST_FIELDS: usize = 64;
-/// A head that is not whole after this time is no longer waited for.
+/// Time after which an incomplete head is refused.
 const HEAD_TIME: Duration = Duration::from_secs(10);
-/// How long a client may take to read an answer.
+/// Longest time that a client may take to read an answer.
 pub(super) const WRITE_TIME: Duration = Duration::from_secs(10);
-/// What a client still sends after its answer is read for so long, so that the answer is not lost.
+/// Time for which further input of a client is read after the answer, so that the answer is not lost.
 const DRAIN_TIME: Duration = Duration::from_millis(300);
 
-/// The head of a request.
+/// Head of a request.
 #[derive(Debug)]
 pub(super) struct Request {
-    /// As sent: "GET".
+    /// Method as sent: "GET".
     pub(super) method: String,
-    /// Before the question mark, as sent.
+    /// Part of the target before the question mark, as sent.
     pub(super) path: String,
-    /// After the question mark, as sent.
+    /// Part of the target after the question mark, as sent.
     pub(super) query: Option<String>,
     fields: Vec<(String, String)>,
-    /// What came after the head.
+    /// Bytes after the head.
     pub(super) rest: Vec<u8>,
 }
 
 impl Request {
-    /// A header field that may stand there once.
+    /// Returns a header field that may occur once.
     ///
     /// # Errors
-    /// When it stands there more than once.
+    /// Fails if the field occurs more than once.
     pub(super) fn field(&self, name: &str) -> Result<Option<&str>, Response> {
         let mut found = self.fields.iter().filter(|field| field.0.eq_ignore_ascii_case(name));
         let first = found.next().map(|field| field.1.as_str());
@@ -45,29 +45,29 @@ impl Request {
         Ok(first)
     }
 
-    /// Whether a word is in a list of words separated by commas, in any case.
+    /// Returns true if a word is in a header's list of words separated by commas, in upper or lower case.
     pub(super) fn field_has(&self, name: &str, word: &str) -> bool {
         let named = self.fields.iter().filter(|field| field.0.eq_ignore_ascii_case(name));
         named.flat_map(|field| field.1.split(',')).any(|found| found.trim().eq_ignore_ascii_case(word))
     }
 
-    /// A value of the query, as sent.
+    /// Returns a value of the query, as sent.
     pub(super) fn query_value(&self, name: &str) -> Option<&str> {
         let pairs = self.query.as_deref()?.split('&');
         pairs.filter_map(|pair| pair.split_once('=')).find(|pair| pair.0 == name).map(|pair| pair.1)
     }
 }
 
-/// Why there is no request.
+/// Reason why there is no request.
 #[derive(Debug)]
 pub(super) enum NoRequest {
-    /// The client went away.
+    /// The client closed the connection.
     Gone,
-    /// It is answered so.
+    /// The request is refused with this answer.
     Refused(Response),
 }
 
-/// Reads the head of a request, however slowly it comes, but not for ever.
+/// Reads the head of a request, which may arrive slowly, up to a time limit.
 pub(super) fn read_request(stream: &mut TcpStream) -> Result<Request, NoRequest> {
     let deadline = Instant::now() + HEAD_TIME;
     let mut bytes = Vec::with_capacity(2048);
@@ -94,7 +94,7 @@ pub(super) fn read_request(stream: &mut TcpStream) -> Result<Request, NoRequest>
     }
 }
 
-/// The request, once its head is whole.
+/// Parses the request; returns `None` if its head is incomplete.
 fn parse_head(bytes: &[u8]) -> Result<Option<Request>, Response> {
     let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
     let mut head = httparse::Request::new(&mut fields);
@@ -125,7 +125,7 @@ fn parse_head(bytes: &[u8]) -> Result<Option<Request>, Response> {
     }))
 }
 
-/// What is answered.
+/// Answer to a request.
 #[derive(Debug)]
 pub(super) struct Response {
     status: u16,
@@ -134,24 +134,24 @@ pub(super) struct Response {
 }
 
 impl Response {
-    /// A short text.
+    /// Creates an answer with a short text.
     pub(super) fn text(status: u16, text: impl Into<String>) -> Self {
         let body = (text.into() + "\n").into_bytes();
         Self { status, fields: Vec::new(), body }.with("Content-Type", "text/plain; charset=utf-8")
     }
 
-    /// A page.
+    /// Creates an answer with a page.
     pub(super) fn html(text: String) -> Self {
         let body = text.into_bytes();
         Self { status: 200, fields: Vec::new(), body }.with("Content-Type", "text/html; charset=utf-8")
     }
 
-    /// No content.
+    /// Creates an answer without content.
     pub(super) fn empty() -> Self {
         Self { status: 204, fields: Vec::new(), body: Vec::new() }
     }
 
-    /// The answer to a client that wants a WebSocket; what follows it is no longer HTTP.
+    /// Creates the answer to a client that wants a WebSocket; the data after it is no longer HTTP.
     pub(super) fn switching(accept_key: String) -> Self {
         let response = Self { status: 101, fields: Vec::new(), body: Vec::new() };
         response
@@ -160,13 +160,13 @@ impl Response {
             .with("Sec-WebSocket-Accept", accept_key)
     }
 
-    /// With one more header field.
+    /// Adds a header field.
     pub(super) fn with(mut self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
         self.fields.push((name, value.into()));
         self
     }
 
-    /// Sends it, without its body to HEAD.
+    /// Sends the answer; `has_body` is false for HEAD.
     pub(super) fn send(&self, stream: &mut TcpStream, has_body: bool) -> io::Result<()> {
         stream.set_write_timeout(Some(WRITE_TIME))?;
         let mut bytes = self.head().into_bytes();
@@ -203,7 +203,7 @@ impl Response {
     }
 }
 
-/// Ends a connection so that the client gets the answer, even if it has sent more than was read.
+/// Closes a connection so that the client gets the answer, even if it has sent more than was read.
 pub(super) fn hang_up(mut stream: TcpStream) {
     let _ = stream.shutdown(std::net::Shutdown::Write);
     let deadline = Instant::now() + DRAIN_TIME;
@@ -219,7 +219,7 @@ pub(super) fn hang_up(mut stream: TcpStream) {
     }
 }
 
-/// Whether nothing came in the time that was allowed.
+/// Returns true if nothing arrived in the allowed time.
 pub(super) fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }

@@ -1,80 +1,80 @@
-//! What pages ask for: JSON texts, each checked before anything is done about it.
+//! Requests of pages: JSON texts, each checked before it is carried out.
 
 use serde_json::Value;
 
-/// The most columns in one request.
+/// Largest number of columns in one request.
 const MOST_COLUMNS: usize = 64;
 
 /// A request of a page.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Request {
-    /// A recorded frame.
+    /// Asks for a recorded frame.
     Frame {
-        /// Its number.
+        /// Number of the frame.
         index: usize,
-        /// Columns to send with it.
+        /// Columns to send with the frame.
         columns: Vec<String>,
     },
-    /// The newest moment of a live run.
+    /// Asks for the newest snapshot of a live run.
     Next {
-        /// Columns to send with it.
+        /// Columns to send with the snapshot.
         columns: Vec<String>,
     },
-    /// All about one particle.
+    /// Asks for all values of one particle.
     Particle {
         /// Number of the frame.
         frame: usize,
-        /// Row in it.
+        /// Row in the frame.
         row: usize,
     },
-    /// Something about a live run.
+    /// Commands a live run.
     Live(Command),
 }
 
-/// What a page can do to a live run.
+/// Command of a page to a live run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Command {
-    /// Goes on.
+    /// Continues the run.
     Play,
-    /// Stops.
+    /// Stops the run.
     Pause,
     /// Computes one frame.
     Step,
-    /// Begins anew.
+    /// Starts the run again from its beginning.
     Reset,
     /// Changes a material parameter of a body.
     Set {
-        /// The body's name.
+        /// Name of the body.
         body: String,
-        /// The parameter's key.
+        /// Key of the parameter.
         key: String,
-        /// In SI.
+        /// Value in SI units.
         value: f64,
     },
     /// Changes gravity (m/s²).
     Gravity([f64; 3]),
-    /// Takes hold of a particle and pulls it.
+    /// Grabs a particle and pulls it.
     Grab {
         /// Number of the frame.
         frame: usize,
-        /// Row in it.
+        /// Row in the frame.
         row: usize,
-        /// Where to (m).
+        /// Position to pull to (m).
         to: [f64; 3],
     },
-    /// Pulls the particle that is held elsewhere.
+    /// Pulls the held particle to another position.
     Move {
-        /// Where to (m).
+        /// Position to pull to (m).
         to: [f64; 3],
     },
-    /// Lets go.
+    /// Releases the held particle.
     Release,
     /// Asks for the run as a scene.
     Save,
 }
 
 impl Request {
-    /// Its type, as in the message.
+    /// Returns the type of the request, as in the message.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::Frame { .. } => "frame",
@@ -92,10 +92,10 @@ impl Request {
         }
     }
 
-    /// Reads a message.
+    /// Parses a message.
     ///
     /// # Errors
-    /// What is wrong with it, for the page.
+    /// Returns the problem with the message, as a text for the page.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text).map_err(|error| format!("this is no JSON: {error}"))?;
         let kind = value.get("type").and_then(Value::as_str).ok_or("a message needs a \"type\"")?;
@@ -151,7 +151,7 @@ fn word(value: &Value, key: &str) -> Result<String, String> {
     value.get(key).and_then(Value::as_str).map(str::to_owned).ok_or_else(|| format!("{key:?} must be a text"))
 }
 
-/// No columns if they are left out.
+/// Returns the requested columns; none if the message has no such key.
 fn columns(value: &Value) -> Result<Vec<String>, String> {
     let Some(columns) = value.get("columns") else { return Ok(Vec::new()) };
     let names = columns.as_array().filter(|array| array.len() <= MOST_COLUMNS);
@@ -159,7 +159,7 @@ fn columns(value: &Value) -> Result<Vec<String>, String> {
     names.ok_or_else(|| format!("\"columns\" must be a list of at most {MOST_COLUMNS} names"))
 }
 
-/// As much of a text as an answer should repeat.
+/// Shortens a text to the length that an answer should repeat.
 pub(super) fn shortened(text: &str) -> String {
     const LONGEST: usize = 60;
     let mut short: String = text.chars().take(LONGEST).collect();

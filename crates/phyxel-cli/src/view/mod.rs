@@ -1,7 +1,7 @@
 //! `phyxel view`: a server for one page in the browser, which replays a result or shows a run live.
 //!
-//! Threads, not tasks: reading frames, encoding them and computing are blocking work, and there are few pages. The
-//! rest of the program does not know of sockets.
+//! The server uses threads, not async tasks: reading frames, encoding them and computing are blocking work, and there
+//! are few pages. The rest of the program does not know of sockets.
 
 mod access;
 mod browser;
@@ -29,19 +29,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often the main thread looks whether it is to end.
+/// Interval at which the main thread checks whether it is to end.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// Where to listen, and for whom.
+/// Address to listen on, and the access to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
-    /// Address.
+    /// Address of the host.
     pub(crate) host: IpAddr,
-    /// 0 is a free one.
+    /// Port; 0 takes a free one.
     pub(crate) port: u16,
-    /// What a page must know; always there if other machines can reach the server.
+    /// Token that a page needs; always present if other machines can reach the server.
     pub(crate) token: Option<String>,
-    /// Whether to open the browser.
+    /// True if the browser is to be opened.
     pub(crate) opens_browser: bool,
 }
 
@@ -99,7 +99,7 @@ fn bind(place: &Place) -> Result<(TcpListener, SocketAddr), Failure> {
     })
 }
 
-/// The address alone on the first line, for scripts; then what it means.
+/// Prints the address alone on the first line, for scripts; then the explanation.
 fn announce(url: &str, what: &str, access: &Access, address: SocketAddr) -> Result<(), Failure> {
     let mut text = format!("{url}\n{what}; Ctrl-C ends it\n");
     if access.is_public() {
@@ -110,7 +110,7 @@ fn announce(url: &str, what: &str, access: &Access, address: SocketAddr) -> Resu
         );
     }
     crate::commands::print(&text)?;
-    // whoever started this with a pipe waits for the address
+    // a parent process that reads a pipe waits for the address
     let _ = std::io::stdout().flush();
     Ok(())
 }

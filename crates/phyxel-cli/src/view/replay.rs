@@ -1,4 +1,4 @@
-//! A result folder for pages, also while its run goes on.
+//! Replay of a result folder for pages, also while its run continues.
 
 use super::message::Request;
 use super::socket::{Bell, Conversation, Gone, Outbox, Source};
@@ -6,19 +6,19 @@ use phyxel_io::viewer::{Replay, ViewerError};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// How often the folder is looked at.
+/// Interval at which the folder is checked for new frames.
 const POLL_TIME: Duration = Duration::from_secs(1);
 
-/// A result folder that pages look at.
+/// Result folder that pages display.
 pub(super) struct ReplaySource {
     folder: PathBuf,
 }
 
 impl ReplaySource {
-    /// Looks whether there is a result to show.
+    /// Checks that there is a result to display.
     ///
     /// # Errors
-    /// When it is no result, cannot be read, or has no frames yet.
+    /// Fails if the folder is not a result, cannot be read, or has no frames yet.
     pub(super) fn open(folder: PathBuf) -> Result<Self, ViewerError> {
         Replay::open(&folder)?;
         Ok(Self { folder })
@@ -31,11 +31,11 @@ impl Source for ReplaySource {
     }
 }
 
-/// Every page opens the folder anew, so that a reload shows what a new run has written.
+/// Conversation with one page. Every page opens the folder again, so that a reload shows the frames of a new run.
 struct ReplayConversation<'a> {
     source: &'a ReplaySource,
     replay: Option<Replay>,
-    /// When the folder was last looked at.
+    /// Time at which the folder was last checked.
     looked: Instant,
 }
 

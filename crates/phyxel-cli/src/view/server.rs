@@ -1,4 +1,4 @@
-//! The server: accepts connections, a thread each, and hands out the page and WebSockets.
+//! Server: accepts connections, with a thread for each, and serves the page and WebSockets.
 
 use super::access::{self, Access};
 use super::http::{NoRequest, Request, Response, hang_up, read_request};
@@ -10,20 +10,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tungstenite::handshake::derive_accept_key;
 
-/// The most connections at once.
+/// Largest number of connections at once.
 const MOST_CONNECTIONS: usize = 64;
-/// The most pages at once.
+/// Largest number of pages at once.
 const MOST_PAGES: usize = 16;
-/// How long to wait when the system has no more file handles.
+/// Waiting time if the system has no more file handles.
 const REST: Duration = Duration::from_millis(100);
 
-/// A server that listens.
+/// Server that listens for connections.
 pub(super) struct Server {
     listener: TcpListener,
     room: Arc<Room>,
 }
 
-/// What all connections share.
+/// Data that all connections share.
 struct Room {
     access: Access,
     page: String,
@@ -33,14 +33,14 @@ struct Room {
 }
 
 impl Server {
-    /// Takes hold of an address.
+    /// Binds a listener to an address.
     pub(super) fn bind(address: SocketAddr) -> io::Result<(TcpListener, SocketAddr)> {
         let listener = TcpListener::bind(address)?;
         let bound = listener.local_addr()?;
         Ok((listener, bound))
     }
 
-    /// A server on a listener.
+    /// Creates a server on a listener.
     pub(super) fn new(listener: TcpListener, access: Access, page: String, source: Arc<dyn Source>) -> Self {
         let (connections, pages) = (Places::new(MOST_CONNECTIONS), Places::new(MOST_PAGES));
         Self { listener, room: Arc::new(Room { access, page, source, connections, pages }) }
@@ -51,7 +51,7 @@ impl Server {
         loop {
             match self.listener.accept() {
                 Ok((stream, _)) => self.admit(stream),
-                // the client is gone already, or there are too many open files
+                // the client has disconnected already, or too many files are open
                 Err(_) => std::thread::sleep(REST),
             }
         }
@@ -73,7 +73,7 @@ impl Server {
 }
 
 impl Room {
-    /// One connection, from its request to its end.
+    /// Handles one connection, from its request to its end.
     fn attend(&self, mut stream: TcpStream) {
         let request = match read_request(&mut stream) {
             Ok(request) => request,
@@ -107,7 +107,7 @@ impl Room {
         }
     }
 
-    /// The page, with a policy under which nothing but its own script runs.
+    /// Returns the page, with a policy under which only its own script runs.
     fn page(&self) -> Result<Response, Response> {
         let nonce = access::new_token().map_err(|problem| Response::text(503, problem))?;
         let policy = format!(
@@ -148,19 +148,19 @@ fn finish(mut stream: TcpStream, response: &Response, has_body: bool) {
     }
 }
 
-/// The page with a nonce on its style and its script.
+/// Returns the page with a nonce on its style and its script.
 fn with_nonce(page: &str, nonce: &str) -> String {
     let styled = page.replacen("<style", &format!("<style nonce=\"{nonce}\""), 1);
     styled.replacen("<script", &format!("<script nonce=\"{nonce}\""), 1)
 }
 
-/// 16 bytes in base64 are 22 digits and two equals signs.
+/// Returns true if the key is 16 bytes in base64: 22 digits and two equals signs.
 fn is_key(key: &str) -> bool {
     let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/".contains(byte);
     key.len() == 24 && key.ends_with("==") && key.as_bytes()[..22].iter().all(is_digit)
 }
 
-/// A number of places.
+/// Counter of a limited number of places.
 struct Places {
     taken: Arc<AtomicUsize>,
     n_places: usize,
@@ -173,12 +173,12 @@ impl Places {
 
     fn take(&self) -> Option<Place> {
         let place = Place(Arc::clone(&self.taken));
-        // the place gives back what it has taken, also if it was one too many
+        // dropping the place frees it again, also if it was one too many
         (self.taken.fetch_add(1, Ordering::SeqCst) < self.n_places).then_some(place)
     }
 }
 
-/// A place that is free again when this is dropped.
+/// Place that becomes free when this is dropped.
 struct Place(Arc<AtomicUsize>);
 
 impl Drop for Place {

@@ -1,7 +1,7 @@
-//! A WebSocket conversation with one page: a thread reads what the page asks, the connection's own thread answers.
+//! WebSocket conversation with one page: a thread reads the requests, the connection's own thread answers.
 //!
-//! Nothing piles up: requests wait in a short queue, behind which the page itself waits; answers are written one at a
-//! time, and a page that does not read them is let go.
+//! Memory stays bounded: requests wait in a short queue, and if it is full the page itself waits; answers are written
+//! one at a time, and a page that does not read them is disconnected.
 
 use super::http::{WRITE_TIME, is_timeout};
 use super::message::Request;
@@ -16,38 +16,38 @@ use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tungstenite::{Bytes, Message, WebSocket};
 
-/// The longest message of a page (bytes).
+/// Longest message of a page (bytes).
 const LARGEST_MESSAGE: usize = 64 * 1024;
-/// Requests that wait for their answers.
+/// Largest number of requests that wait for their answers.
 const LONGEST_QUEUE: usize = 64;
-/// How often a quiet page is looked after.
+/// Interval at which a silent page is checked.
 const TICK: Duration = Duration::from_secs(5);
-/// A page that says nothing for so long is asked whether it is still there,
+/// Time of silence after which a page gets a ping.
 const QUIET_TIME: Duration = Duration::from_secs(20);
-/// and let go when it has not answered by then.
+/// Time of silence after which a page is disconnected.
 const LOST_TIME: Duration = Duration::from_secs(60);
-/// The longest time for writing one message.
+/// Longest time for writing one message.
 const MESSAGE_TIME: Duration = Duration::from_secs(60);
-/// How often a conversation looks for news by itself.
+/// Interval at which a conversation checks for news by itself.
 const NEWS_TIME: Duration = Duration::from_secs(1);
 
-/// The page went away.
+/// Error: the page has disconnected.
 #[derive(Debug)]
 pub(super) struct Gone;
 
-/// What is shown to pages: a result or a live run.
+/// Subject that pages display: a result or a live run.
 pub(super) trait Source: Send + Sync {
-    /// Begins to talk to a page. The bell wakes the conversation up when there are news.
+    /// Starts a conversation with a page. The bell wakes the conversation up if there are news.
     fn converse(&self, bell: Bell) -> Box<dyn Conversation + '_>;
 }
 
-/// One page's talk with a source.
+/// Conversation of one page with a source.
 pub(super) trait Conversation {
-    /// What the page is told first.
+    /// Sends the first messages to the page.
     fn welcome(&mut self, page: &mut Outbox) -> Result<(), Gone>;
-    /// Answers a request, at once or, in [`Conversation::news`], later.
+    /// Answers a request, at once or later in [`Conversation::news`].
     fn answer(&mut self, request: Request, page: &mut Outbox) -> Result<(), Gone>;
-    /// Tells what has changed. Called after every request and ring of the bell, and about once a second.
+    /// Sends the changes. Called after every request and ring of the bell, and about once a second.
     fn news(&mut self, page: &mut Outbox) -> Result<(), Gone>;
 }
 
@@ -57,24 +57,24 @@ enum Event {
     Ended,
 }
 
-/// Wakes a conversation up.
+/// Signal that wakes a conversation up.
 #[derive(Clone, Debug)]
 pub(super) struct Bell(SyncSender<Event>);
 
 impl Bell {
-    /// A bell that nobody hears.
+    /// Creates a bell without a listener.
     #[cfg(test)]
     pub(super) fn unheard() -> Self {
         Self(sync_channel(1).0)
     }
 
-    /// Rings; never waits. A conversation whose queue is full looks for news anyway.
+    /// Rings without waiting. A conversation whose queue is full checks for news anyway.
     pub(super) fn ring(&self) {
         let _ = self.0.try_send(Event::Rung);
     }
 }
 
-/// What goes to a page.
+/// Channel for the messages to a page.
 pub(super) struct Outbox {
     socket: WebSocket<Sender>,
 }
@@ -90,12 +90,12 @@ impl Outbox {
         self.send(Message::Binary(Bytes::from(bytes)))
     }
 
-    /// Sends what went wrong, in answer to nothing that is waited for.
+    /// Sends an error that is not the answer to a request.
     pub(super) fn error(&mut self, message: &str) -> Result<(), Gone> {
         self.text(&json!({ "type": "error", "message": message }))
     }
 
-    /// Sends what went wrong in place of the answer to a question of that type.
+    /// Sends an error in place of the answer to a request of the type `to`.
     pub(super) fn refuse(&mut self, to: &str, message: &str) -> Result<(), Gone> {
         self.text(&json!({ "type": "error", "to": to, "message": message }))
     }
@@ -105,7 +105,7 @@ impl Outbox {
     }
 }
 
-/// Talks to a page until it goes. `already_read` came right behind the request for the WebSocket.
+/// Converses with a page until it disconnects. `already_read` are bytes that followed the request for the WebSocket.
 pub(super) fn serve(stream: TcpStream, already_read: Vec<u8>, source: &dyn Source) {
     let _ = try_serve(stream, already_read, source);
 }
@@ -129,13 +129,13 @@ fn try_serve(stream: TcpStream, already_read: Vec<u8>, source: &dyn Source) -> i
         scope.spawn(move || listen(reading, &events));
         let _ = talk(&queue, source, bell, &mut Outbox { socket: writing });
         let _ = stream.shutdown(Shutdown::Both);
-        // the listener may wait for a place in the queue
+        // the listener may be waiting for room in the queue
         drop(queue);
     });
     Ok(())
 }
 
-/// Answers what is asked and tells the news until the page goes.
+/// Answers requests and sends news until the page disconnects.
 fn talk(queue: &Receiver<Event>, source: &dyn Source, bell: Bell, page: &mut Outbox) -> Result<(), Gone> {
     let mut conversation = source.converse(bell);
     conversation.welcome(page)?;
@@ -150,7 +150,7 @@ fn talk(queue: &Receiver<Event>, source: &dyn Source, bell: Bell, page: &mut Out
     }
 }
 
-/// Reads what a page says until it goes, or breaks the rules.
+/// Reads the messages of a page until it disconnects or violates the protocol.
 fn listen(mut socket: WebSocket<Duplex>, events: &SyncSender<Event>) {
     let mut heard = Instant::now();
     let mut asked = heard;
@@ -185,12 +185,12 @@ fn listen(mut socket: WebSocket<Duplex>, events: &SyncSender<Event>) {
         let _ = socket.close(farewell);
         let _ = socket.flush();
     }
-    // first, because the other thread may be in the middle of writing
+    // done first, because the other thread may be in the middle of writing
     let _ = socket.get_ref().stream.shutdown(Shutdown::Both);
     let _ = events.send(Event::Ended);
 }
 
-/// What a page that broke the rules is told.
+/// Returns the farewell to a page that violated the protocol.
 fn close_frame(error: &SocketError) -> Option<CloseFrame> {
     let (code, reason) = match error {
         SocketError::Capacity(CapacityError::MessageTooLong { .. }) => {
@@ -204,7 +204,7 @@ fn close_frame(error: &SocketError) -> Option<CloseFrame> {
     Some(CloseFrame { code, reason: reason.into() })
 }
 
-/// The writing half, shared by both threads. It writes whole frames: one call gets all or fails.
+/// Writing half of the stream, shared by both threads. It writes whole frames: one call writes all or fails.
 #[derive(Clone)]
 struct Sender(Arc<Mutex<TcpStream>>);
 
@@ -218,7 +218,7 @@ impl Write for Sender {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(n_written) => rest = &rest[n_written..],
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // half a frame is written: the connection is of no more use
+                // half a frame is written, so the connection is unusable
                 Err(_) => {
                     let _ = stream.shutdown(Shutdown::Both);
                     return Err(io::ErrorKind::ConnectionAborted.into());
@@ -237,14 +237,14 @@ impl Write for Sender {
     }
 }
 
-/// The writer never reads.
+/// Required by the WebSocket; the writer never reads.
 impl Read for Sender {
     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
         Err(io::ErrorKind::WouldBlock.into())
     }
 }
 
-/// Reads from the stream; answers to pings and farewells go through the shared half.
+/// Reading half of the stream; answers to pings and farewells go through the shared writing half.
 struct Duplex {
     stream: TcpStream,
     sender: Sender,

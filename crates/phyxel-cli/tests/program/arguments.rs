@@ -1,4 +1,4 @@
-//! Help, lists, checks and measurements.
+//! Tests of help, lists, checks and measurements.
 
 use crate::support::{BLOCK, Workplace};
 use serde_json::Value;

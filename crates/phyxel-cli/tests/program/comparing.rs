@@ -1,16 +1,16 @@
-//! One scene by several methods: what is written, what is refused, what a failed run leaves.
+//! Tests of `phyxel compare`: written files, refused requests, and the files that a failed run leaves.
 
 use crate::support::{BLOCK, Ended, Workplace, assert_same_contents, contents};
 use phyxel_io::results::Status;
 use std::collections::BTreeMap;
 
-/// Slow enough for a GIF, which shows at most 50 frames in a second.
+/// Returns a scene that is slow enough for a GIF, which shows at most 50 frames per second.
 fn block() -> String {
     BLOCK.replace("frame_rate = 100", "frame_rate = 25")
 }
 
-/// Pushed apart without bounds from 0.1 s on for a moment: too far for the reference method, whose stable steps shrink with the
-/// stretch, but not for the embedded one.
+/// Returns a scene in which a force pushes the block apart for a moment from 0.1 s on: too far for the reference
+/// method, whose stable steps shrink with the stretch, but not for the embedded one.
 fn torn_block() -> String {
     let free = block().replace(
         "[[obstacles]]\nname = \"floor\"\nshape.half_space = { normal = [0, 1, 0] }\nfriction = 0.4\n",
@@ -27,7 +27,7 @@ fn compare(place: &Workplace, arguments: &[&str]) -> Ended {
 
 const BOTH: [&str; 4] = ["--methods", "reference,embedded", "-o", "both"];
 
-/// Rows of summary.csv: quantity to the cells after the unit.
+/// Reads summary.csv: maps a quantity to the cells after the unit.
 fn summary(place: &Workplace, folder: &str) -> BTreeMap<String, Vec<String>> {
     let text = std::fs::read_to_string(place.path(folder).join("summary.csv")).unwrap();
     let row = |line: &str| {
@@ -37,7 +37,7 @@ fn summary(place: &Workplace, folder: &str) -> BTreeMap<String, Vec<String>> {
     text.lines().map(row).collect()
 }
 
-/// Width, height and frames of an animation.
+/// Returns width, height and number of frames of an animation.
 fn gif(place: &Workplace, name: &str) -> (u16, u16, usize) {
     let options = gif::DecodeOptions::new();
     let mut decoder = options.read_info(std::fs::File::open(place.path(name)).unwrap()).unwrap();
@@ -48,7 +48,7 @@ fn gif(place: &Workplace, name: &str) -> (u16, u16, usize) {
     (decoder.width(), decoder.height(), n_frames)
 }
 
-/// Width of a PNG file and its rows of RGB pixels.
+/// Returns the width of a PNG file and its rows of RGB pixels.
 fn pixels(place: &Workplace, name: &str) -> (usize, Vec<u8>) {
     let file = std::io::BufReader::new(std::fs::File::open(place.path(name)).unwrap());
     let mut reader = png::Decoder::new(file).read_info().unwrap();
@@ -109,7 +109,7 @@ fn a_comparison_has_runs_table_plots_sheet_and_animation() {
     assert!(width > 2 * 96 && n_frames == 11, "{n_frames} frames");
     let (width, sheet) = pixels(&place, "both/sheet.png");
     assert!(width > 6 * 96);
-    // before the first column stand the names: paper and ink
+    // the names, dark on light, stand before the first column
     let names = width - 6 * (96 + 5);
     let is_dark = |pixel: &[u8]| pixel.iter().all(|&byte| byte < 110);
     let n_dark =
@@ -155,7 +155,7 @@ fn bad_requests_are_refused_with_a_remedy_before_anything_runs() {
         ),
         (&[&BOTH[..], &["--set", "method=embedded"]].concat(), &["--methods", "leave this out"]),
         (&[&BOTH[..], &["--color-by", "heat"]].concat(), &["--color-by heat", "`velocity` and `stress`"]),
-        // all at once
+        // several problems at once
         (
             &[
                 &methods("reference,embeded,reference")[..],
@@ -174,7 +174,7 @@ fn bad_requests_are_refused_with_a_remedy_before_anything_runs() {
         assert!(ended.stdout.is_empty() && !place.path("both").exists(), "{arguments:?}");
     }
     assert_eq!(compare(&place, &["--methods", "reference,embedded"]).code, Some(2), "no folder");
-    // as long as there is one
+    // methods that are not built, if there are any
     for entry in phyxel::methods::CATALOGUE.iter().filter(|entry| entry.default_factory.is_none()) {
         let ended = compare(&place, &["--methods", &format!("reference,{}", entry.key), "-o", "both"]);
         assert_eq!(ended.code, Some(2), "{}", ended.stderr);
@@ -210,7 +210,7 @@ fn what_a_method_cannot_do_is_shown_at_its_place_and_nothing_is_written() {
         .concat(),
     );
     assert!(column.code == Some(2) && column.stderr.contains("`reference` cannot do"), "{}", column.stderr);
-    // what no method can do is no method's fault, and said once
+    // a problem that all methods share is reported once, without blaming a method
     let shared = compare(
         &place,
         &[&BOTH[..], &["--set", "materials.jelly.plasticity=", "--set", "bodies.block.spacing=9"]].concat(),
@@ -260,7 +260,7 @@ fn a_run_that_fails_does_not_stop_the_others() {
     assert_eq!(gif(&place, "both/compare.gif").2, 11, "the failed run holds its last frame");
     let plots = std::fs::read_to_string(place.path("both/plots.svg")).unwrap();
     assert!(plots.contains("reference (failed at 0.10"));
-    // the sheet says so in red, which nothing else is
+    // the sheet shows the failure in red, and nothing else is red
     let (_, sheet) = pixels(&place, "both/sheet.png");
     let n_red = sheet.chunks(3).filter(|p| p[0] > 150 && p[1] < 80 && p[2] < 70).count();
     assert!(n_red > 20, "{n_red} red pixels");

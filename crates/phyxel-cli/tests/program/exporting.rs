@@ -1,17 +1,17 @@
-//! `phyxel export`: what it writes, what it says, what it refuses. The contents are checked in phyxel-io.
+//! Tests of `phyxel export`: written files, messages, refused requests. The contents are tested in phyxel-io.
 
 use crate::support::{BLOCK, Workplace, contents};
 use phyxel_io::export::EXPORT_FORMATS;
 use phyxel_io::results::ResultFolder;
 
-/// A short run in the folder `a`.
+/// Makes a short run in the folder `a`.
 fn run() -> Workplace {
     let place = Workplace::new(BLOCK);
     place.succeed(&["run", "scene.toml", "-o", "a", "--frames", "4", "-q"]);
     place
 }
 
-/// Names of all that is there.
+/// Returns the names of all entries of the folder.
 fn names(place: &Workplace) -> Vec<String> {
     let entries = std::fs::read_dir(place.path(".")).unwrap();
     let mut names: Vec<String> =
@@ -116,7 +116,7 @@ fn a_target_that_cannot_be_written_is_a_bad_request() {
     }
 }
 
-/// A limit on the size of files stands for a full disk.
+/// A limit on the size of files simulates a full disk.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_one_message_and_leaves_nothing() {
@@ -141,7 +141,7 @@ fn a_full_disk_is_one_message_and_leaves_nothing() {
 #[test]
 fn a_damaged_frame_is_named_and_a_growing_result_has_what_is_there() {
     let place = run();
-    // as while a run goes on: frames, but no end
+    // this is the state while a run continues: frames, but no end
     let json = std::fs::read_to_string(place.path("a/run.json")).unwrap();
     std::fs::write(place.path("a/run.json"), json.replace("\"done\"", "\"running\"")).unwrap();
     std::fs::remove_file(place.path("a/frames/particles_0004.ply")).unwrap();
@@ -165,13 +165,13 @@ fn frames_without_velocities_are_a_warning() {
     assert!(ended.stderr.contains("\"velocity\" to [output] columns"), "{}", ended.stderr);
 }
 
-/// Ctrl-C on the way leaves nothing, neither whole nor half.
+/// Ctrl-C during an export leaves no file, neither complete nor partial.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_export_leaves_nothing() {
     let place = Workplace::new(&BLOCK.replace("spacing = \"10 cm\"", "spacing = \"2 cm\""));
     place.succeed(&["run", "scene.toml", "-o", "a", "--frames", "1", "-q"]);
-    // the same frame many times is a long run
+    // many links to the same frame make a long run
     let frame = place.path("a/frames/particles_0001.ply");
     for number in 2..400 {
         std::fs::hard_link(&frame, place.path(&format!("a/frames/particles_{number:04}.ply"))).unwrap();

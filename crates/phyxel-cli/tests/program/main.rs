@@ -1,4 +1,4 @@
-//! End to end: the built program on real scenes, its files read back.
+//! End-to-end tests: they run the built program on real scenes and read its files back.
 
 mod arguments;
 mod comparing;

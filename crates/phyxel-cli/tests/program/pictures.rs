@@ -1,4 +1,4 @@
-//! Pictures and animations of results.
+//! Tests of pictures and animations of results.
 
 use crate::support::{BLOCK, Workplace};
 use phyxel::frame::{Frame, FrameColumn};
@@ -59,12 +59,12 @@ fn wrong_wishes_are_answered_with_what_is_there() {
     assert!(nowhere.stderr.contains("missing/x.png"), "{}", nowhere.stderr);
 }
 
-/// The frames of a run with a column of vectors more, which stands for what the embedded method writes.
+/// Adds a column of vectors to the frames of a run, like the one that the embedded method writes.
 fn add_embedded_positions(place: &Workplace, folder: &str, n_without: usize) {
     let result = ResultFolder::open(&place.path(folder)).unwrap();
     for number in result.frame_numbers().unwrap() {
         let table = result.read_frame(number).unwrap();
-        // three times as wide, far from the world's place; some particles have none
+        // three times as wide and far from the positions in the world; the first `n_without` particles have none
         let mut values: Vec<f32> =
             table.position.iter().flat_map(|x| [3.0 * x[0] + 50.0, x[1] - 80.0, x[2]]).collect();
         values[..3 * n_without].fill(f32::NAN);

@@ -1,4 +1,4 @@
-//! What a run leaves, and that it does not depend on the number of threads.
+//! Tests of the files of a run, and that they do not depend on the number of threads.
 
 use crate::support::{BLOCK, Workplace, assert_same_contents, contents};
 use phyxel_io::results::{ResultFolder, Status};

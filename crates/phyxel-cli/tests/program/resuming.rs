@@ -1,4 +1,4 @@
-//! Runs that are killed, interrupted or made longer end with the same bytes as runs that were never stopped.
+//! Tests that runs that are killed, interrupted or extended end with the same bytes as runs that were never stopped.
 
 use crate::support::{BLOCK, Ended, Workplace, assert_same_contents};
 use phyxel::methods::built_methods;
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-/// Finer than the other tests' block, so that there is a middle to be stopped in.
+/// Settings of a block finer than that of the other tests, so that the run lasts long enough to be stopped.
 const SLOW: [&str; 2] = ["--set", "bodies.block.spacing=0.05"];
 const N_FRAMES: usize = 40;
 
@@ -89,7 +89,7 @@ fn a_run_can_be_made_longer_after_its_end() {
     assert_eq!((long.n_steps, long.particle_steps), (short.n_steps, short.particle_steps));
 }
 
-/// Events before the checkpoint, at it and after it; a second body makes one material of the method into two.
+/// Events before the checkpoint, at it and after it; the second body splits one material of the method into two.
 const EVENTS: &str = r#"
 [[bodies]]
 name = "other"
@@ -124,7 +124,7 @@ fn a_run_with_events_goes_on_with_the_same_bytes() {
     for entry in built_methods() {
         let place = Workplace::new(&(BLOCK.replace("\"reference\"", &format!("\"{}\"", entry.key)) + EVENTS));
         place.succeed(&["run", "scene.toml", "-o", "whole", "-q"]);
-        // frame 14 is the time of an event: it acts after the checkpoint
+        // an event is at the time of frame 14: it acts after the checkpoint
         place.succeed(&["run", "scene.toml", "-o", "stopped", "--frames", "14", "-q"]);
         place.succeed(&["resume", "stopped", "--frames", "27", "-q", "--threads", "1"]);
         place.succeed(&["resume", "stopped", "--frames", "40", "-q"]);
@@ -144,7 +144,7 @@ fn a_killed_run_with_events_goes_on_with_the_same_bytes() {
     assert_same_contents(&place.path("whole"), &place.path("stopped"));
 }
 
-/// The result folder stands alone: the mesh and the scene that it came from may go.
+/// The result folder is complete: the mesh and the scene that it came from may be deleted.
 #[test]
 fn a_run_with_a_mesh_goes_on_when_the_mesh_file_is_gone() {
     let scene = BLOCK

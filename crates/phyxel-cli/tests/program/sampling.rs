@@ -1,8 +1,8 @@
-//! Warnings about bad sampling: when, how bad and what to change, in `run`, `resume`, `compare` and `check`.
+//! Tests of warnings about bad sampling in `run`, `resume`, `compare` and `check`: time, severity and remedy.
 
 use crate::support::{BLOCK, Ended, Workplace};
 
-/// Very plastic matter that a force squeezes to a sheet much thinner than the spacing, with nothing that keeps its particles apart.
+/// Scene of very plastic matter that a force squeezes to a sheet much thinner than the spacing, without any repulsion.
 const SQUEEZED: &str = r#"
 method = "incremental"
 gravity = [0, 0, 0]
@@ -49,7 +49,7 @@ fn a_run_says_when_the_sampling_turned_bad_how_bad_it_got_and_what_to_change() {
         let is_said = |line: &&&str| words.iter().all(|word| line.contains(word));
         assert!(said.iter().any(|line| is_said(&line)), "{words:?} is missing in\n{}", whole.stderr);
     }
-    // a run that was stopped and goes on remembers the frames before
+    // a run that is resumed remembers the frames before
     place.succeed(&["run", "scene.toml", "-o", "stopped", "--frames", "8"]);
     let resumed = place.succeed(&["resume", "stopped", "--frames", "10"]);
     assert_eq!(warnings(&resumed), said);

@@ -1,10 +1,10 @@
-//! `phyxel surface`: what it writes, what it says, what it refuses.
+//! Tests of `phyxel surface`: written files, messages, refused requests.
 
 use crate::support::{BLOCK, Workplace, contents};
 use phyxel_io::results::{ResultFolder, SurfaceKind, SurfaceTable};
 use std::collections::{BTreeMap, HashSet};
 
-/// A short run in the folder `a`.
+/// Makes a short run in the folder `a`.
 fn run(scene: &str) -> Workplace {
     let place = Workplace::new(scene);
     place.succeed(&["run", "scene.toml", "-o", "a", "--frames", "4", "-q"]);
@@ -17,12 +17,12 @@ fn two_bodies() -> String {
     BLOCK.replace("[[obstacles]]", &format!("[[bodies]]{ball}\n[[obstacles]]"))
 }
 
-/// The files of surfaces in a result.
+/// Returns the surface files of a result.
 fn surfaces(place: &Workplace) -> BTreeMap<String, Vec<u8>> {
     contents(&place.path("a")).into_iter().filter(|(name, _)| name.starts_with("surface")).collect()
 }
 
-/// By tetrahedra; and every edge once in each direction.
+/// Returns the volume by tetrahedra, and checks that every edge occurs once in each direction.
 fn volume_of_closed(surface: &SurfaceTable) -> f64 {
     let mut edges = HashSet::new();
     let mut volume = 0.0;
@@ -66,7 +66,7 @@ fn skins_have_the_volume_of_the_ledger_and_the_run_tells_of_them() {
     let mut after = contents(&place.path("a"));
     after.retain(|name, _| !name.starts_with("surface"));
     assert!(after == before, "particles and ledger are only read");
-    // the result is as good as before
+    // the result is still valid
     place.succeed(&["resume", "a", "--frames", "5", "-q"]);
 }
 
@@ -190,7 +190,7 @@ fn a_damaged_frame_and_a_busy_folder_are_named() {
     let ended = place.phyxel(&["surface", "a"]);
     assert_eq!(ended.code, Some(1));
     assert!(ended.stderr.contains("particles_0002.ply"), "{}", ended.stderr);
-    // what came before is whole
+    // the files written before are complete
     let folder = ResultFolder::open(&place.path("a")).unwrap();
     assert_eq!(folder.surface_numbers("block").unwrap(), [0, 1]);
     folder.read_surface("block", 1).unwrap();
@@ -205,7 +205,7 @@ fn frames_without_velocities_are_a_warning() {
     assert!(folder.read_surface("block", 4).unwrap().velocity.is_empty());
 }
 
-/// A limit on the size of files stands for a full disk.
+/// A limit on the size of files simulates a full disk.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_one_message_and_leaves_nothing() {
@@ -221,7 +221,7 @@ fn a_full_disk_is_one_message_and_leaves_nothing() {
     assert_eq!(place.info("a").bodies[0].surface, None);
 }
 
-/// Ctrl-C on the way: the frames that are done are whole, and the message says how to go on.
+/// After Ctrl-C the finished frames are complete, and the message says how to continue.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_command_keeps_what_is_whole() {

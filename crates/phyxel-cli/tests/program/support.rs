@@ -1,4 +1,4 @@
-//! Folders, scenes and the program.
+//! Support for the tests: folders, scenes and calls of the program.
 
 use phyxel_io::results::{ResultFolder, RunInfo};
 use std::collections::BTreeMap;
@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A folder of a test's own, removed at its end.
+/// Folder for one test, removed at its end.
 pub(crate) struct Workplace(PathBuf);
 
 impl Workplace {
-    /// A new folder with a scene in it.
+    /// Creates a new folder with a scene in it.
     pub(crate) fn new(scene: &str) -> Self {
         static N_MADE: AtomicUsize = AtomicUsize::new(0);
         let number = N_MADE.fetch_add(1, Ordering::SeqCst);
@@ -34,7 +34,7 @@ impl Workplace {
         Ended::from(self.command(arguments).output().unwrap())
     }
 
-    /// Runs and expects all to go well.
+    /// Runs the program and expects success.
     pub(crate) fn succeed(&self, arguments: &[&str]) -> Ended {
         let ended = self.phyxel(arguments);
         assert_eq!(ended.code, Some(0), "{arguments:?}: {}", ended.stderr);
@@ -52,7 +52,7 @@ impl Drop for Workplace {
     }
 }
 
-/// What a program leaves.
+/// Result of a finished program.
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
@@ -69,7 +69,7 @@ impl From<Output> for Ended {
     }
 }
 
-/// Every frame and the ledger: what must have the same bytes.
+/// Returns all frames and the ledger: the files that must have the same bytes.
 pub(crate) fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut contents = BTreeMap::from([("ledger".into(), std::fs::read(folder.join("ledger.csv")).unwrap())]);
     for entry in std::fs::read_dir(folder.join("frames")).unwrap().map(Result::unwrap) {
@@ -79,7 +79,7 @@ pub(crate) fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     contents
 }
 
-/// Fails on the first difference, without printing the bytes.
+/// Compares two results; fails on the first difference, without printing the bytes.
 pub(crate) fn assert_same_contents(left: &Path, right: &Path) {
     let (left, right) = (contents(left), contents(right));
     assert_eq!(left.keys().collect::<Vec<_>>(), right.keys().collect::<Vec<_>>());
@@ -88,7 +88,7 @@ pub(crate) fn assert_same_contents(left: &Path, right: &Path) {
     }
 }
 
-/// A soft block with a turn, falling onto a floor, held at no place: contact, friction and viscosity are all at work.
+/// Scene of a soft rotating block that falls onto a floor: contact, friction and viscosity all act.
 pub(crate) const BLOCK: &str = r#"
 title = "Block"
 method = "reference"

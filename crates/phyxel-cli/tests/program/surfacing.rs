@@ -1,9 +1,9 @@
-//! Surfaces that a scene asks for: written while the run goes on, kept when it is resumed, drawn and exported.
+//! Tests of surfaces that a scene asks for: written during the run, kept when it is resumed, drawn and exported.
 
 use crate::support::{BLOCK, Workplace, assert_same_contents, contents};
 use phyxel_io::results::{ResultFolder, SurfaceKind};
 
-/// A cube of quadrangles with texture coordinates, cut three times along each edge.
+/// Makes a cube of quadrangles with texture coordinates, cut into three along each edge.
 fn cube_with_uvs() -> (String, Vec<[f32; 2]>) {
     let (mut text, mut faces, mut uvs) = (String::new(), String::new(), Vec::new());
     let n = 3;
@@ -34,7 +34,7 @@ fn mesh_scene() -> String {
     BLOCK.replace("shape.box = { size = [0.5, 0.5, 0.5] }", body)
 }
 
-/// Numbers of an attribute that never changes in the text of a USD file.
+/// Returns the numbers of a constant attribute in the text of a USD file.
 fn constant(usd: &str, name: &str) -> Vec<f32> {
     let text = usd.split(&format!("{name} = [")).nth(1).unwrap().split(']').next().unwrap();
     let numbers = text.split(['(', ')', ',', ' ']).filter(|word| !word.is_empty());
@@ -57,7 +57,7 @@ fn a_mesh_keeps_its_texture_coordinates_through_run_resume_and_export() {
     let [start, end] = [0, 16].map(|frame| folder.read_surface("block", frame).unwrap());
     assert_eq!((&start.uvs, &end.uvs, start.position.len()), (&uvs, &uvs, uvs.len()));
     assert_ne!(start.position, end.position);
-    // corners at one place stay together
+    // corners that start at the same position stay together
     for (a, x) in start.position.iter().enumerate() {
         for b in (0..a).filter(|&b| start.position[b] == *x) {
             assert_eq!(end.position[a], end.position[b]);
@@ -85,7 +85,7 @@ fn shapes_have_meshes_and_skins_are_those_of_the_command() {
     let kinds: Vec<_> = place.info("a").bodies.iter().map(|body| body.surface).collect();
     assert_eq!(kinds, [Some(SurfaceKind::Mesh), Some(SurfaceKind::Skin)]);
     let block = folder.read_surface("block", 6).unwrap();
-    // edges as long as the spacing, and sharp ones
+    // the edges are as long as the spacing, and the cube's edges are sharp
     assert!(block.position.len() > 100 && block.corner_normals.len() == block.corners.len());
     let before = contents(&place.path("a"));
     place.succeed(&["surface", "a", "--body", "ball", "--smoothing", "10", "--force", "-q"]);
@@ -124,7 +124,7 @@ fn what_is_not_there_is_said() {
         assert!(refused.stderr.contains(word), "{}", refused.stderr);
     }
     assert!(!place.path("a").exists());
-    // a coarse mesh is warned
+    // a coarse mesh gives a warning
     std::fs::write(
         place.path("scene.toml"),
         scene.replace(", uvs = true", "").replace("\"10 cm\"", "\"5 cm\""),

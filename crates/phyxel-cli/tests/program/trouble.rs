@@ -1,4 +1,4 @@
-//! Bad scenes, runs that fail, disks that are full: a message, the right exit code, whole files, never a panic.
+//! Tests of bad scenes, failing runs and full disks: a message, the right exit code, whole files, never a panic.
 
 use crate::support::{BLOCK, Workplace, contents};
 use phyxel_io::results::{ResultFolder, Status};
@@ -99,12 +99,12 @@ fn a_folder_that_cannot_be_made_is_a_message() {
     }
 }
 
-/// A limit on the size of files stands for a full disk: writing fails in the middle of the run.
+/// A limit on the size of files simulates a full disk: writing fails in the middle of the run.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_one_message_and_leaves_whole_files() {
     let place = Workplace::new(BLOCK);
-    // the ledger passes 4 kB after some frames; a frame of 8 particles does not
+    // the ledger exceeds 4 kB after some frames; a frame of 8 particles does not
     let program = env!("CARGO_BIN_EXE_phyxel");
     let script = format!(
         "trap '' XFSZ; ulimit -f 8; exec '{program}' run scene.toml -o a --set bodies.block.spacing=0.25"

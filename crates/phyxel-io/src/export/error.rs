@@ -1,40 +1,40 @@
-//! What can go wrong with an export.
+//! Errors of an export.
 
 use crate::results::ResultError;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why an export was not written.
+/// Reason why an export was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// The result cannot be read.
     #[error(transparent)]
     Result(#[from] ResultError),
-    /// No such format.
+    /// There is no format with this key.
     #[error("there is no format `{key}`: {help}")]
     UnknownFormat {
-        /// What was asked for.
+        /// The requested key.
         key: String,
-        /// What there is.
+        /// Remedy: the nearest key, or a list of all keys.
         help: String,
     },
-    /// Not a range of frames.
+    /// The text is not a range of frames.
     #[error("`{0}` is no range of frames: write 10..40, 10.., ..40 or 10; the last one is included")]
     BadRange(String),
-    /// Nothing to export yet.
+    /// The result has no finished frames yet.
     #[error("{} has no finished frames yet", .0.display())]
     NoFrames(PathBuf),
-    /// A frame that is not there.
+    /// The result has no frame with this number.
     #[error("there is no frame {number}: the result has {first} to {last}")]
     NoSuchFrame {
-        /// Asked for.
+        /// Number of the requested frame.
         number: usize,
-        /// There.
+        /// Number of the first frame of the result.
         first: usize,
-        /// There.
+        /// Number of the last frame of the result.
         last: usize,
     },
-    /// Nothing to show of surfaces.
+    /// Surfaces were requested, but no body has one.
     #[error(
         "no body of {} has a surface: ask for one in the scene ([bodies.surface]) and run it again, or make skins with \
          `phyxel surface`",
@@ -46,13 +46,13 @@ pub enum ExportError {
     BadTarget {
         /// The target.
         path: PathBuf,
-        /// What is wrong, and what would be right.
+        /// The problem and its remedy.
         problem: String,
     },
-    /// There is something already.
+    /// The target exists already.
     #[error("{} exists already", .0.display())]
     Exists(PathBuf),
-    /// There is something that no export wrote.
+    /// The target folder holds something that no export wrote.
     #[error(
         "{} holds `{found}`, which no export wrote there; nothing in it was touched: choose another folder",
         folder.display()
@@ -60,26 +60,26 @@ pub enum ExportError {
     NotAnExport {
         /// The target.
         folder: PathBuf,
-        /// A file in it.
+        /// Name of the entry that no export wrote.
         found: String,
     },
-    /// The target cannot even be begun.
+    /// The target cannot be inspected or created.
     #[error("cannot write {}: {source}", path.display())]
     Unwritable {
         /// The target.
         path: PathBuf,
-        /// Why not.
+        /// Error of the system.
         source: io::Error,
     },
-    /// Writing failed on the way.
+    /// Writing failed after the target was created.
     #[error("cannot write {}: {source}; nothing was left there", path.display())]
     Write {
         /// The target.
         path: PathBuf,
-        /// Why not.
+        /// Error of the system.
         source: io::Error,
     },
-    /// The caller stopped it.
+    /// The caller stopped the export.
     #[error("interrupted; nothing was written")]
     Interrupted,
 }
@@ -89,7 +89,7 @@ impl ExportError {
         Self::Write { path: path.to_owned(), source }
     }
 
-    /// Whether the request was wrong, and not what happened on the way.
+    /// Returns true if the request itself was refused, false if reading, writing or an interruption ended the export.
     pub fn is_bad_request(&self) -> bool {
         !matches!(self, Self::Result(_) | Self::Write { .. } | Self::Interrupted)
     }

@@ -1,14 +1,14 @@
-//! What is exported: some frames of a result.
+//! Selection of the frames and geometry of a result that are exported.
 
 use super::{ExportError, FrameRange};
 use crate::results::{ParticleColumn, ParticleTable, ResultError, ResultFolder, RunInfo, SurfaceTable};
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-/// The column that motion blur is made of.
+/// Name of the column that motion blur is computed from.
 const VELOCITY: &str = "velocity";
 
-/// Some frames of a result, read one at a time, and what is the same in all of them.
+/// Selected frames of a result, read one at a time, with the data that all of them share.
 #[derive(Debug)]
 pub struct FrameSelection<'a> {
     folder: &'a ResultFolder,
@@ -18,41 +18,41 @@ pub struct FrameSelection<'a> {
     geometry: Geometry,
 }
 
-/// What is exported of a body.
+/// Selects which geometry of a body is exported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Geometry {
-    /// Its surface, or its particles if it has none.
+    /// The surface of the body, or its particles if it has no surface.
     #[default]
     Seen,
-    /// Its particles.
+    /// Only the particles of the body.
     Particles,
-    /// Its surface.
+    /// Only the surface of the body.
     Surfaces,
-    /// Its particles, and its surface if it has one.
+    /// The particles of the body, and its surface if it has one.
     Both,
 }
 
-/// A column without its values.
+/// Name, unit and size of a column, without its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnHead {
-    /// As asked for in the scene.
+    /// Name of the column, as requested in the scene.
     pub name: String,
-    /// SI unit.
+    /// SI unit of the values.
     pub unit: String,
-    /// 1 for scalars, 3 for vectors.
+    /// Number of components: 1 for scalars, 3 for vectors.
     pub n_components: usize,
 }
 
-/// What is exported of one frame.
+/// Exported data of one frame.
 #[derive(Clone, Debug)]
 pub struct SelectedFrame {
-    /// Of the frame.
+    /// Number of the frame.
     pub number: usize,
-    /// (s)
+    /// Time of the frame (s).
     pub time: f64,
-    /// Rows in order of id. Every selection has the same columns in all of its frames.
+    /// Particles in order of id; all frames of a selection have the same columns.
     pub particles: ParticleTable,
-    /// For each body its surface, if it has one that is exported.
+    /// Surface of each body; `None` if the body has no surface or it is not exported.
     pub surfaces: Vec<Option<SurfaceTable>>,
 }
 
@@ -60,7 +60,7 @@ impl<'a> FrameSelection<'a> {
     /// Chooses frames of a result, which may still be growing.
     ///
     /// # Errors
-    /// When there are no frames, not the ones asked for, or the result cannot be read.
+    /// When there are no frames, a requested frame is missing, or the result cannot be read.
     pub fn open(folder: &'a ResultFolder, range: FrameRange) -> Result<Self, ExportError> {
         let numbers = folder.frame_numbers()?;
         let (Some(&first), Some(&last)) = (numbers.first(), numbers.last()) else {
@@ -75,7 +75,7 @@ impl<'a> FrameSelection<'a> {
         Ok(Self { folder, info, numbers: begin..=end, columns, geometry: Geometry::Particles })
     }
 
-    /// Chooses what is exported of the bodies; particles before.
+    /// Chooses the exported geometry of the bodies; without this call, only particles are exported.
     ///
     /// # Errors
     /// When surfaces are asked for and no body has one, or some are missing.
@@ -96,12 +96,12 @@ impl<'a> FrameSelection<'a> {
         Ok(self)
     }
 
-    /// Whether the surface of a body is exported.
+    /// Returns true if the surface of a body is exported.
     pub fn shows_surface(&self, body: usize) -> bool {
         self.geometry != Geometry::Particles && self.info.bodies[body].surface.is_some()
     }
 
-    /// Whether the particles of a body are exported.
+    /// Returns true if the particles of a body are exported.
     pub fn shows_particles(&self, body: usize) -> bool {
         match self.geometry {
             Geometry::Particles | Geometry::Both => true,
@@ -110,42 +110,42 @@ impl<'a> FrameSelection<'a> {
         }
     }
 
-    /// The bodies whose particles are exported.
+    /// Returns the indices of the bodies whose particles are exported.
     pub(super) fn bodies_of_particles(&self) -> impl Iterator<Item = usize> {
         (0..self.info.bodies.len()).filter(|&body| self.shows_particles(body))
     }
 
-    /// Where the result is.
+    /// Returns the path of the result folder.
     pub(super) fn folder_path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// What is known of the run.
+    /// Returns the metadata of the run.
     pub fn info(&self) -> &RunInfo {
         &self.info
     }
 
-    /// Numbers of the frames.
+    /// Returns the numbers of the selected frames.
     pub fn numbers(&self) -> RangeInclusive<usize> {
         self.numbers.clone()
     }
 
-    /// How many frames.
+    /// Returns the number of selected frames.
     pub fn n_frames(&self) -> usize {
         1 + self.numbers.end() - self.numbers.start()
     }
 
-    /// The columns of every frame, the velocity among them.
+    /// Returns the columns of every frame, including the velocity if there is one.
     pub fn columns(&self) -> &[ColumnHead] {
         &self.columns
     }
 
-    /// Whether the frames have velocities.
+    /// Returns true if the frames have velocities.
     pub fn has_velocities(&self) -> bool {
         self.columns.iter().any(|column| is_velocity(&column.name, column.n_components))
     }
 
-    /// Names of the bodies; particles refer to them by their places.
+    /// Returns the names of the bodies; particles refer to a body by its index in this list.
     pub fn body_names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.info.bodies.iter().map(|body| body.name.as_str())
     }
@@ -153,7 +153,7 @@ impl<'a> FrameSelection<'a> {
     /// Reads a frame.
     ///
     /// # Errors
-    /// When it cannot be read, or does not fit the others.
+    /// When the frame cannot be read, or its bodies or columns do not match the selection.
     pub fn frame(&self, number: usize) -> Result<SelectedFrame, ExportError> {
         let particles = self.folder.read_frame(number)?;
         let damaged = |problem: String| ResultError::damaged(&self.folder.frame_path(number), problem);
@@ -189,7 +189,7 @@ pub(super) fn is_velocity(name: &str, n_components: usize) -> bool {
 }
 
 impl SelectedFrame {
-    /// Leaves only the particles of some bodies.
+    /// Keeps only the particles of the bodies for which `is_kept` returns true.
     pub(super) fn keep_particles(&mut self, is_kept: impl Fn(usize) -> bool) {
         let ParticleTable { position, id, body, radius, columns, .. } = &mut self.particles;
         let rows: Vec<usize> = (0..id.len()).filter(|&row| is_kept(body[row] as usize)).collect();
@@ -206,7 +206,7 @@ impl SelectedFrame {
         columns.iter_mut().for_each(|column| taken(&mut column.values, &rows, column.n_components));
     }
 
-    /// Rows of the particles of a body, in order of id.
+    /// Returns the rows of the particles of a body, in order of id.
     pub(super) fn rows_of(&self, body: usize) -> Vec<usize> {
         let bodies = &self.particles.body;
         (0..bodies.len()).filter(|&row| bodies[row] as usize == body).collect()

@@ -1,9 +1,9 @@
-//! Which frames of a result.
+//! Ranges of frames, as a user writes them.
 
 use super::ExportError;
 use std::str::FromStr;
 
-/// A range of frames, both ends included; an open end is that of the result.
+/// A range of frames, both ends included; an open end means the first or last frame of the result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameRange {
     first: Option<usize>,
@@ -29,7 +29,7 @@ impl FromStr for FrameRange {
 }
 
 impl FrameRange {
-    /// First and last frame, out of those from `first` to `last`.
+    /// Returns the first and last frame of the range, for a result with the frames from `first` to `last`.
     pub(super) fn within(self, first: usize, last: usize) -> Result<(usize, usize), ExportError> {
         let (begin, end) = (self.first.unwrap_or(first), self.last.unwrap_or(last));
         match [begin, end].into_iter().find(|number| !(first..=last).contains(number)) {

@@ -1,8 +1,8 @@
-//! One file that plays the result in a browser: the page of the viewer with its data inside.
+//! Export to one HTML file that plays the result in a browser: the page of the viewer with its data inside.
 //!
-//! Every frame is a compact packet (`viewer::packet`), compressed (zlib) and in base64, in an element of its own, so that the
-//! page unpacks only what it shows. What is the same in many frames stands in elements of its own, too. What is known of
-//! all frames together (ranges of colours, ledger) comes last.
+//! Every frame is a compact packet (`viewer::packet`), compressed (zlib) and in base64, in a separate element, so that
+//! the page unpacks only the frames it shows. Arrays that are the same in many frames are in separate elements, too.
+//! Data on all frames together (ranges of colours, ledger) is at the end.
 
 use super::{ExportError, FrameSelection, Outlet};
 use crate::mesh::base64;
@@ -34,14 +34,14 @@ pub(super) fn write(selection: &FrameSelection<'_>, outlet: &mut Outlet<'_>) -> 
         element(&mut out, &format!("phyxel-frame-{index}"), &packet).map_err(failed)?;
         outlet.watch.frame_is_done()?;
     }
-    // the end of a script must not stand in a name
+    // `<` is escaped, because a name with `</script>` would end the element
     let info = replay.info().to_string().replace('<', "\\u003c");
     writeln!(out, "<script type=\"application/json\" id=\"phyxel-info\">{info}</script>").map_err(failed)?;
     out.write_all(after.as_bytes()).map_err(failed)?;
     out.flush().map_err(failed)
 }
 
-/// Bytes in an element that browsers leave alone.
+/// Writes bytes, compressed and in base64, into an element that browsers do not interpret.
 fn element(out: &mut impl Write, id: &str, bytes: &[u8]) -> io::Result<()> {
     let mut encoder = ZlibEncoder::new(Vec::with_capacity(bytes.len() / 2), Compression::default());
     encoder.write_all(bytes)?;
@@ -53,7 +53,7 @@ fn refused(error: ViewerError) -> ExportError {
     match error {
         ViewerError::Result(error) => error.into(),
         ViewerError::NoFrames(path) => ExportError::NoFrames(path),
-        // the frames and rows are the result's own
+        // not caused by the request, since all frames and rows come from the result itself
         other => ExportError::Result(ResultError::damaged("".as_ref(), other.to_string())),
     }
 }

@@ -1,10 +1,10 @@
-//! Particles and surfaces of a result folder, written as other programs want them.
+//! Export of the particles and surfaces of a result folder to the file formats of other programs.
 //!
-//! [`EXPORT_FORMATS`] is the one table of what there is: lists, help, errors and the page in `docs` come from it. A format is
-//! a layout with its writers; choosing frames, refusing targets, writing aside, progress and interruption are the same
-//! for all and are not the writers' business.
+//! [`EXPORT_FORMATS`] is the only table of formats: lists, help, errors and the page in `docs` come from it. A format
+//! is a layout with its writers. Choosing frames, refusing targets, writing to temporary files, progress and
+//! interruption are common to all formats, and the writers do not handle them.
 //!
-//! A writer sees a [`FrameSelection`] (what is the same in all frames) and [`SelectedFrame`]s (what is in one).
+//! A writer gets a [`FrameSelection`] (data common to all frames) and [`SelectedFrame`]s (data of one frame).
 
 mod error;
 mod frame_selection;
@@ -36,29 +36,29 @@ use target::TargetFolder;
 /// A format that particles and surfaces are exported to.
 #[derive(Clone, Copy)]
 pub struct ExportFormat {
-    /// What `--format` takes.
+    /// Value of the option `--format`.
     pub key: &'static str,
-    /// Endings of its files; the first is that of the file, or of the file of a frame.
+    /// Endings of the files; the first one is that of the single file, or of the file of a frame.
     pub extensions: &'static [&'static str],
-    /// What is written.
+    /// Description of the written files.
     pub about: &'static str,
-    /// Programs that read it.
+    /// Programs that read the format.
     pub programs: &'static str,
-    /// What other formats keep and this one does not; empty if nothing.
+    /// Data that other formats keep and this one loses; empty if nothing is lost.
     pub lost: &'static str,
-    /// Whether it has surfaces.
+    /// True if the format holds surfaces.
     pub has_surfaces: bool,
-    /// Whether motion blur is possible with it.
+    /// True if the format holds velocities, which motion blur needs.
     pub has_velocities: bool,
     layout: Layout,
 }
 
-/// How the files of a format are made.
+/// Arrangement of the files of a format, with the functions that write them.
 #[derive(Clone, Copy)]
 enum Layout {
     /// One file with everything.
     OneFile(WholeWriter),
-    /// A folder with a file per frame, files of surfaces if they do not fit into those, and maybe one that names them all.
+    /// A folder with a file per frame, optionally separate files for surfaces and an index file that lists all files.
     FilePerFrame { frame: FrameWriter, surface: Option<SurfaceWriter>, index: Option<IndexWriter> },
 }
 
@@ -67,16 +67,16 @@ type FrameWriter = fn(&FrameSelection<'_>, &SelectedFrame, &mut dyn Write) -> io
 type SurfaceWriter = fn(&SurfaceTable, &mut dyn Write) -> io::Result<()>;
 type IndexWriter = fn(&[IndexEntry], &mut dyn Write) -> io::Result<()>;
 
-/// A file of a frame, for the file that names them all.
+/// A file of a frame, as listed in the index file.
 struct IndexEntry {
     name: String,
-    /// (s)
+    /// Time of the frame (s).
     time: f64,
-    /// 0 for particles, else the number of the surface.
+    /// 0 for particles; for a surface, the index of its body plus 1.
     part: usize,
 }
 
-/// All formats, the first choice first.
+/// All formats; the recommended one is first.
 pub const EXPORT_FORMATS: &[ExportFormat] = &[
     ExportFormat {
         key: "usd",
@@ -153,10 +153,10 @@ impl fmt::Debug for ExportFormat {
 }
 
 impl ExportFormat {
-    /// The format that a user means.
+    /// Returns the format with this key.
     ///
     /// # Errors
-    /// With the nearest spelling, or all that there are.
+    /// When there is no such format; the error names the nearest key, or all keys.
     pub fn find(key: &str) -> Result<&'static Self, ExportError> {
         let keys = || EXPORT_FORMATS.iter().map(|format| format.key);
         let endings = || EXPORT_FORMATS.iter().flat_map(|format| format.extensions.iter().copied());
@@ -174,17 +174,17 @@ impl ExportFormat {
         Err(ExportError::UnknownFormat { key: key.to_owned(), help })
     }
 
-    /// Whether all goes into one file; otherwise into a folder.
+    /// Returns true if the format writes one file, false if it writes a folder.
     pub fn is_one_file(&self) -> bool {
         matches!(self.layout, Layout::OneFile(_))
     }
 
-    /// Whether it is looked at as it is, and not taken to another program.
+    /// Returns true if the file is a web page, to be opened directly in a browser.
     pub fn is_page(&self) -> bool {
         self.extension() == "html"
     }
 
-    /// Endings as they stand in a list: ".vtp, .pvd".
+    /// Returns the endings as one text: ".vtp, .pvd".
     pub fn endings(&self) -> String {
         let endings: Vec<String> = self.extensions.iter().map(|extension| format!(".{extension}")).collect();
         endings.join(", ")
@@ -195,7 +195,7 @@ impl ExportFormat {
     }
 }
 
-/// The table of formats for the documentation.
+/// Returns the table of formats for the documentation, in Markdown.
 pub fn formats_markdown() -> String {
     let mut text = String::from(
         "| `--format` | files | what is written | read by | what is lost |\n|---|---|---|---|---|\n",
@@ -208,18 +208,18 @@ pub fn formats_markdown() -> String {
     text
 }
 
-/// What an export left.
+/// Summary of a finished export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// What to open first.
+    /// File to open first.
     pub entry: PathBuf,
-    /// Files.
+    /// Number of files.
     pub n_files: usize,
-    /// In all files together.
+    /// Size of all files together (bytes).
     pub n_bytes: u64,
 }
 
-/// Where the writer of a single file writes, and whom it tells about frames that are done.
+/// Output file of a writer of a single file, with the callback for finished frames.
 struct Outlet<'a> {
     path: &'a Path,
     file: &'a mut File,
@@ -227,13 +227,13 @@ struct Outlet<'a> {
 }
 
 impl Outlet<'_> {
-    /// The failure to write there.
+    /// Returns the error for a failed write to the file.
     fn failed(&self, source: io::Error) -> ExportError {
         ExportError::write(self.path, source)
     }
 }
 
-/// Counts the frames that are done, and asks whether to go on.
+/// Counts the finished frames and asks the caller whether to continue.
 struct Watch<'a> {
     n_done: usize,
     tell: &'a mut dyn FnMut(usize) -> ControlFlow<()>,
@@ -245,7 +245,7 @@ impl Watch<'_> {
         self.check()
     }
 
-    /// For work between frames.
+    /// Asks the caller whether to continue, without counting a frame.
     fn check(&mut self) -> Result<(), ExportError> {
         match (self.tell)(self.n_done) {
             ControlFlow::Continue(()) => Ok(()),
@@ -254,11 +254,11 @@ impl Watch<'_> {
     }
 }
 
-/// Writes the selected frames to `path`. `tell` gets the number of frames that are done, and says whether to go on.
+/// Writes the selected frames to `path`. `tell` gets the number of finished frames and decides whether to continue.
 ///
 /// # Errors
-/// When the target is not free or not writable, a frame cannot be read, or `tell` breaks. What was written by then is removed,
-/// and what was there before is as it was.
+/// When the target is not free or not writable, a frame cannot be read, or `tell` breaks. Partial output is then
+/// removed, and earlier files stay unchanged.
 pub fn export(
     selection: &FrameSelection<'_>,
     format: &ExportFormat,
@@ -306,7 +306,7 @@ pub fn export(
     }
 }
 
-/// Writes a whole file, in large pieces.
+/// Writes a whole file through a large buffer and returns its size (bytes).
 fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<u64> {
     let mut out = BufWriter::with_capacity(1 << 18, File::create(path)?);
     write(&mut out)?;

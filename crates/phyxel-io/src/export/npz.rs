@@ -1,7 +1,7 @@
-//! NumPy arrays in one .npz file.
+//! Export to NumPy arrays in one .npz file.
 //!
-//! The format of an array: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>. Where all frames have the
-//! same particles, an array has a frame axis, and `positions[:, k]` is the path of particle `ids[k]`. Where particles are
+//! Format of an array: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>. If all frames have the
+//! same particles, an array has a frame axis, and `positions[:, k]` is the path of particle `ids[k]`. If particles are
 //! split or merged, there is an array per frame: `positions_0000`, `ids_0000`, ...
 
 use super::frame_selection::is_velocity;
@@ -11,7 +11,7 @@ use crate::results::ParticleTable;
 use std::fs::File;
 use std::io;
 
-/// What of the particles an array has.
+/// Particle data that an array holds.
 #[derive(Clone, Copy)]
 enum Value {
     Positions,
@@ -22,10 +22,10 @@ enum Value {
     Column(usize),
 }
 
-/// An array of particles.
+/// An array of values per particle.
 struct Field {
     name: String,
-    /// The axes behind those of frames and particles.
+    /// Lengths of the axes after those of frames and particles.
     shape: Vec<usize>,
     value: Value,
 }
@@ -49,7 +49,7 @@ impl Field {
         fields
     }
 
-    /// Whether it is the same in all frames that have the same particles.
+    /// Returns true if the array is the same in all frames that have the same particles.
     fn is_fixed(&self) -> bool {
         matches!(self.value, Value::Ids | Value::Bodies)
     }
@@ -103,7 +103,7 @@ pub(super) fn write(selection: &FrameSelection<'_>, outlet: &mut Outlet<'_>) -> 
     write_rest(&mut zip, selection, &times).and_then(|()| zip.finish()).map_err(failed)
 }
 
-/// The first frame, if all have the particles that it has.
+/// Returns the particles of the first frame if all frames have the same particles, otherwise `None`.
 fn fixed_particles(
     selection: &FrameSelection<'_>,
     outlet: &mut Outlet<'_>,
@@ -121,7 +121,7 @@ fn fixed_particles(
     Ok(Some(first))
 }
 
-/// Adds a frame to arrays of all frames.
+/// Appends a frame to the arrays that hold all frames.
 fn append_frame(
     zip: &mut Zip<&mut File>,
     fields: &[Field],
@@ -132,7 +132,7 @@ fn append_frame(
     moving.try_for_each(|(field, &entry)| zip.append(entry, &field.bytes(&frame.particles)))
 }
 
-/// Writes a frame as arrays of its own.
+/// Writes a frame as separate arrays.
 fn write_frame(zip: &mut Zip<&mut File>, fields: &[Field], frame: &SelectedFrame) -> io::Result<()> {
     for field in fields {
         let name = format!("{}_{:04}", field.name, frame.number);
@@ -143,7 +143,7 @@ fn write_frame(zip: &mut Zip<&mut File>, fields: &[Field], frame: &SelectedFrame
     Ok(())
 }
 
-/// What is not of particles.
+/// Writes the arrays that are not per particle: times, frame numbers, frame rate and names of bodies.
 fn write_rest(zip: &mut Zip<&mut File>, selection: &FrameSelection<'_>, times: &[f64]) -> io::Result<()> {
     let mut whole = |name: &str, kind: &str, shape: &[usize], bytes: Vec<u8>| {
         begin(zip, name, kind, shape).and_then(|entry| zip.append(entry, &bytes))
@@ -153,7 +153,7 @@ fn write_rest(zip: &mut Zip<&mut File>, selection: &FrameSelection<'_>, times: &
     whole("times", "<f8", &[times.len()], doubles(times))?;
     whole("frames", "<i8", &[times.len()], numbers.collect())?;
     whole("frame_rate", "<f8", &[], doubles(&[selection.info().frame_rate]))?;
-    // texts of equal length in UTF-32, filled with zeros
+    // texts in UTF-32, padded with zeros to equal length
     let names: Vec<Vec<char>> = selection.body_names().map(|name| name.chars().collect()).collect();
     let length = names.iter().map(Vec::len).max().unwrap_or(0).max(1);
     let padded = names.iter().flat_map(|name| {
@@ -163,7 +163,7 @@ fn write_rest(zip: &mut Zip<&mut File>, selection: &FrameSelection<'_>, times: &
     whole("body_names", &format!("<U{length}"), &[names.len()], padded.collect())
 }
 
-/// Begins an array: its entry with the header written and room for the values.
+/// Creates the entry of an array, writes its header and reserves room for its values.
 fn begin(zip: &mut Zip<&mut File>, name: &str, kind: &str, shape: &[usize]) -> io::Result<EntryNumber> {
     let header = header(kind, shape);
     let n_values: u64 = shape.iter().map(|&n| n as u64).product();
@@ -172,13 +172,13 @@ fn begin(zip: &mut Zip<&mut File>, name: &str, kind: &str, shape: &[usize]) -> i
     Ok(entry)
 }
 
-/// Bytes of a value of a kind such as `<f4`; letters of a text have four.
+/// Returns the size of a value of a kind such as `<f4` (bytes); each letter of a text has four bytes.
 fn value_size(kind: &str) -> u64 {
     let number = kind[2..].parse().unwrap_or(0);
     if kind.starts_with("<U") { 4 * number } else { number }
 }
 
-/// Version 1.0: magic, length, and a Python dictionary, filled with blanks to a multiple of 64 bytes.
+/// Returns a header of version 1.0: magic, length, a Python dictionary, and blanks up to a multiple of 64 bytes.
 fn header(kind: &str, shape: &[usize]) -> Vec<u8> {
     const PREFIX: usize = 10;
     const ALIGNMENT: usize = 64;

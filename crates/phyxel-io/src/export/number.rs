@@ -1,6 +1,6 @@
-//! Numbers as text: the shortest that comes back as the same float.
+//! Numbers as text: the shortest form that parses back to the same float.
 
-/// Appends a number. What is not finite is spelled as C and USD do: `nan`, `inf`, `-inf`.
+/// Appends a number; numbers that are not finite are spelled as in C and USD: `nan`, `inf`, `-inf`.
 pub(super) fn push_f32(text: &mut String, value: f32) {
     use std::fmt::Write;
     if value.is_nan() {

@@ -1,5 +1,5 @@
-//! Wavefront OBJ: an object per body with its surface, or with its particles as vertices and point elements. The format has no
-//! place for more.
+//! Export to Wavefront OBJ: an object per body with its surface, or with its particles as vertices and point elements.
+//! The format cannot hold other data of particles.
 
 use super::number::push_joined;
 use super::{FrameSelection, SelectedFrame};
@@ -7,8 +7,8 @@ use crate::results::SurfaceTable;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Point elements on a line: few enough for readers whose lines have an end (VTK's: 100000 characters), many enough for those
-/// that complain about every line with points (Blender).
+/// Point elements per line: few enough for readers with a limited line length (VTK: 100000 characters), many enough for
+/// readers that complain about every line with points (Blender).
 const POINTS_PER_LINE: usize = 1024;
 
 pub(super) fn frame(
@@ -41,7 +41,7 @@ pub(super) fn frame(
     Ok(())
 }
 
-/// How many there are so far: they are counted from 1, over all objects.
+/// Numbers of elements written so far; indices in the file count from 1, over all objects.
 #[derive(Default)]
 struct Counts {
     vertices: usize,
@@ -49,7 +49,7 @@ struct Counts {
     normals: usize,
 }
 
-/// A blank ends a name for some readers.
+/// Replaces blanks and control characters by underscores, because a blank ends a name for some readers.
 fn one_word(name: &str) -> String {
     name.replace(|c: char| c.is_whitespace() || c.is_control(), "_")
 }

@@ -1,4 +1,4 @@
-//! PLY in the layouts of a result's frames, with the names of the bodies in comments.
+//! Export to PLY files in the layouts of a result's frames, with the names of the bodies in comments.
 
 use super::{FrameSelection, SelectedFrame};
 use crate::results::{SurfaceTable, ply};

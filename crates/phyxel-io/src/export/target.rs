@@ -1,4 +1,4 @@
-//! Where an export goes: free or refused, written aside, then named.
+//! Targets of exports: checked to be free, written under a temporary name, then renamed.
 
 use super::{ExportError, ExportFormat, Written, write_file};
 use crate::results::atomic::aside;
@@ -15,7 +15,7 @@ fn extension_of(path: &Path) -> Option<String> {
     path.extension().map(|extension| extension.to_string_lossy().to_lowercase())
 }
 
-/// The folder around a target must be there, so that a slip of the pen does not make folders.
+/// Checks that the parent folder of a target exists, so that a typing error does not create folders.
 fn check_parent(path: &Path) -> Result<(), ExportError> {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() && !parent.is_dir() => {
@@ -25,7 +25,7 @@ fn check_parent(path: &Path) -> Result<(), ExportError> {
     }
 }
 
-/// Whether a single file may be written.
+/// Checks that a single file may be written.
 pub(super) fn check_file(
     format: &ExportFormat,
     path: &Path,
@@ -42,7 +42,7 @@ pub(super) fn check_file(
     }
 }
 
-/// A target that could not even be begun.
+/// Converts the error of a target that could not be created.
 pub(super) fn refused(path: &Path, error: ResultError) -> ExportError {
     match error {
         ResultError::Io { source, .. } => ExportError::Unwritable { path: path.to_owned(), source },
@@ -50,7 +50,7 @@ pub(super) fn refused(path: &Path, error: ResultError) -> ExportError {
     }
 }
 
-/// A folder of files that is written aside and takes its name at the end. Dropped before, it is removed.
+/// A folder of files that is written under a temporary name and renamed at the end; if dropped before, it is removed.
 pub(super) struct TargetFolder {
     path: PathBuf,
     aside: PathBuf,
@@ -62,14 +62,14 @@ pub(super) struct TargetFolder {
     is_named: bool,
 }
 
-/// Names of the files: NAME_0000.EXT, NAME_surface_BODY_0000.EXT and NAME.INDEX, with the name of the folder itself, so that sequences from several
-/// runs can be told apart and a folder of other files is never taken for an export.
+/// Names of the files: NAME_0000.EXT, NAME_surface_BODY_0000.EXT and NAME.INDEX. NAME is the name of the folder itself,
+/// so that sequences from several runs can be told apart and a folder of other files is never taken for an export.
 struct Naming {
     stem: String,
     extensions: &'static [&'static str],
 }
 
-/// Begins the middle of names of surfaces.
+/// Text before the name of the body in the file name of a surface.
 const SURFACE: &str = "surface_";
 
 impl Naming {
@@ -90,7 +90,7 @@ impl Naming {
         })
     }
 
-    /// An entry of a folder that no export of this name wrote.
+    /// Returns the name of an entry of a folder that no export of this name wrote, if there is one.
     fn alien(&self, folder: &Path) -> io::Result<Option<String>> {
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
@@ -112,7 +112,7 @@ impl TargetFolder {
         let naming = check_folder(format, path, overwrite)?;
         let aside = aside(path);
         let refused = |source| ExportError::Unwritable { path: path.to_owned(), source };
-        // what an export that was killed has left
+        // removes the remains of an export that was killed
         if fs::symlink_metadata(&aside).is_ok() {
             remove_export(&aside, &naming).map_err(refused)?;
         }
@@ -129,7 +129,7 @@ impl TargetFolder {
         })
     }
 
-    /// Name of the file of a frame, or of the surface of a body in it.
+    /// Returns the name of the file of a frame, or of the surface of a body in it if `body` is not empty.
     pub(super) fn frame_name(&self, body: &str, number: usize) -> String {
         let extension = self.naming.extensions.first().copied().unwrap_or_default();
         let surface = if body.is_empty() { String::new() } else { format!("{SURFACE}{body}_") };
@@ -141,7 +141,7 @@ impl TargetFolder {
         format!("{}.{extension}", self.naming.stem)
     }
 
-    /// Writes a file of the folder. The last one written without a number is what to open first, else the first.
+    /// Writes a file of the folder. The index file is the one to open first; without an index, the first written file.
     pub(super) fn write(
         &mut self,
         name: &str,
@@ -156,13 +156,13 @@ impl TargetFolder {
         Ok(())
     }
 
-    /// Gives the folder its name. An earlier export goes only when the new one is whole.
+    /// Renames the folder to its final name. An earlier export is removed only when the new one is complete.
     pub(super) fn finish(mut self) -> Result<Written, ExportError> {
         let failed = |source| ExportError::write(&self.path, source);
         let earlier = fs::symlink_metadata(&self.path).is_ok();
         let retired = aside(&aside(&self.path));
         if earlier {
-            // looked at again: meanwhile something else may have been put there
+            // checked again, because something else may have been put there meanwhile
             check_contents(&self.path, &self.naming, self.overwrite)?;
             if fs::symlink_metadata(&retired).is_ok() {
                 remove_export(&retired, &self.naming).map_err(failed)?;
@@ -192,7 +192,7 @@ impl Drop for TargetFolder {
     }
 }
 
-/// Whether a folder may be written, and how its files are called.
+/// Checks that a folder may be written, and returns the names of its files.
 fn check_folder(format: &ExportFormat, path: &Path, overwrite: Overwrite) -> Result<Naming, ExportError> {
     let Some(stem) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else {
         return Err(bad(path, "the folder to write needs a name of its own"));
@@ -214,7 +214,7 @@ fn check_folder(format: &ExportFormat, path: &Path, overwrite: Overwrite) -> Res
     }
 }
 
-/// An empty folder is free; an earlier export is replaced if that was asked for; nothing else is ever touched.
+/// Checks that a folder is empty, or is an earlier export that may be overwritten; any other content is refused.
 fn check_contents(path: &Path, naming: &Naming, overwrite: Overwrite) -> Result<(), ExportError> {
     let refused = |source| ExportError::Unwritable { path: path.to_owned(), source };
     if fs::read_dir(path).map_err(refused)?.next().is_none() {
@@ -227,7 +227,7 @@ fn check_contents(path: &Path, naming: &Naming, overwrite: Overwrite) -> Result<
     }
 }
 
-/// Removes a folder if nothing but an export is in it.
+/// Removes a folder if it holds only files of an export, otherwise fails.
 fn remove_export(folder: &Path, naming: &Naming) -> io::Result<()> {
     match naming.alien(folder)? {
         None => fs::remove_dir_all(folder),

@@ -1,7 +1,8 @@
-//! VTK PolyData, one XML file per frame with appended raw data, and a ParaView collection with the times.
+//! Export to VTK PolyData: one XML file per frame with appended raw data, and a ParaView collection with the times.
 //!
-//! <https://docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html>: after the underscore of `AppendedData`, at the
-//! offset that an array announces, stand its number of bytes (UInt64, by `header_type`) and its bytes.
+//! Format: <https://docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html>. The offset of an array counts
+//! from the underscore of `AppendedData`; there its number of bytes (UInt64, by `header_type`) is followed by its
+//! bytes.
 
 use super::frame_selection::is_velocity;
 use super::{FrameSelection, IndexEntry, SelectedFrame};
@@ -9,14 +10,14 @@ use crate::results::SurfaceTable;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// The arrays of a file: what the XML says of them, and their bytes.
+/// Bytes of the arrays of a file; each added array returns its element for the XML part.
 #[derive(Default)]
 struct Arrays {
     bytes: Vec<u8>,
 }
 
 impl Arrays {
-    /// Appends an array and gives its element.
+    /// Appends an array and returns its XML element.
     fn add<const N: usize>(
         &mut self,
         kind: &str,
@@ -87,11 +88,12 @@ pub(super) fn frame(
     out.write_all(b"\n</AppendedData>\n</VTKFile>\n")
 }
 
-/// A surface: corners that differ in texture coordinates or normals become points of their own, since VTK keeps both by point.
+/// Writes a surface. If it has texture coordinates or normals per corner, every corner becomes a point, since VTK keeps
+/// both per point.
 pub(super) fn surface(table: &SurfaceTable, out: &mut dyn Write) -> io::Result<()> {
     let is_split = !table.uvs.is_empty() || !table.corner_normals.is_empty();
     let corners = || table.corners.iter().map(|&vertex| vertex as usize);
-    // for each point its vertex
+    // vertex of each point
     let points: Vec<usize> = if is_split { corners().collect() } else { (0..table.position.len()).collect() };
     let at_points = |values: &[[f32; 3]]| -> Vec<f32> { points.iter().flat_map(|&k| values[k]).collect() };
     let number = |number: usize| (number as i32).to_le_bytes();
@@ -143,7 +145,7 @@ pub(super) fn surface(table: &SurfaceTable, out: &mut dyn Write) -> io::Result<(
     out.write_all(b"\n</AppendedData>\n</VTKFile>\n")
 }
 
-/// An array of strings: their bytes as numbers, each string with a zero at its end.
+/// Returns the XML element of an array of strings: their bytes as numbers, each string with a zero at its end.
 fn strings<'a>(array: &str, names: impl ExactSizeIterator<Item = &'a str>) -> String {
     let n_names = names.len();
     let mut text =
@@ -173,7 +175,7 @@ pub(super) fn index(entries: &[IndexEntry], out: &mut dyn Write) -> io::Result<(
     out.write_all(b"</Collection>\n</VTKFile>\n")
 }
 
-/// A text in an attribute of XML.
+/// Escapes a text for an attribute of XML.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,6 +1,6 @@
-//! Zip archives without compression, whose entries are filled in any order: sizes are known before, checksums after.
+//! Zip archives without compression, whose entries are filled in any order: sizes are given first, checksums come last.
 //!
-//! By PKWARE's APPNOTE 6.3. Entries beyond 4 GiB and archives beyond 4 GiB have the Zip64 fields.
+//! The format follows PKWARE's APPNOTE 6.3. Entries beyond 4 GiB and archives beyond 4 GiB have the Zip64 fields.
 
 use std::io::{self, Seek, SeekFrom, Write};
 
@@ -9,30 +9,30 @@ const CENTRAL_HEADER: u32 = 0x0201_4b50;
 const CENTRAL_END: u32 = 0x0605_4b50;
 const CENTRAL_END_64: u32 = 0x0606_4b50;
 const CENTRAL_LOCATOR_64: u32 = 0x0706_4b50;
-/// Where the checksum stands in a local header.
+/// Offset of the checksum in a local header (bytes).
 const CHECKSUM_OFFSET: u64 = 14;
-/// Says that the true number is in the Zip64 field.
+/// Marker in a 32-bit field: the true number is in the Zip64 field.
 const IN_ZIP64: u32 = u32::MAX;
 const VERSION_PLAIN: u16 = 20;
 const VERSION_ZIP64: u16 = 45;
-/// 1 January 1980, the first day of zip: the same export has the same bytes on every day.
+/// Date of all entries: 1 January 1980, the first day of zip, so that the same export has the same bytes on every day.
 const DOS_DATE: u16 = 0x21;
 
 /// An archive that is being written.
 pub(super) struct Zip<W> {
     out: W,
-    /// Where the next entry begins.
+    /// Offset at which the next entry begins (bytes).
     end: u64,
     entries: Vec<Entry>,
 }
 
-/// The number of an entry.
+/// Number of an entry, in the order of creation.
 #[derive(Clone, Copy)]
 pub(super) struct EntryNumber(usize);
 
 struct Entry {
     name: String,
-    /// Of the local header.
+    /// Offset of the local header (bytes).
     offset: u64,
     size: u64,
     n_written: u64,
@@ -45,7 +45,7 @@ impl<W: Write + Seek> Zip<W> {
         Self { out, end: 0, entries: Vec::new() }
     }
 
-    /// Makes room for an entry of so many bytes.
+    /// Writes the header of an entry and reserves room for its `size` bytes.
     pub(super) fn entry(&mut self, name: String, size: u64) -> io::Result<EntryNumber> {
         let needs_64 = size >= u64::from(IN_ZIP64);
         let size_32 = small(size);
@@ -87,7 +87,7 @@ impl<W: Write + Seek> Zip<W> {
         Ok(())
     }
 
-    /// Writes checksums and the directory.
+    /// Writes the checksums and the central directory.
     pub(super) fn finish(mut self) -> io::Result<()> {
         let mut directory = Vec::new();
         for entry in &self.entries {
@@ -123,10 +123,10 @@ impl<W: Write + Seek> Zip<W> {
 }
 
 impl Entry {
-    /// Its line in the directory.
+    /// Appends the header of the entry to the central directory.
     fn describe(&self, crc: u32, directory: &mut Vec<u8>) {
         let mut extra = Vec::new();
-        // only what does not fit, in this order
+        // only the numbers that do not fit into 32 bits, in this order
         if self.size >= u64::from(IN_ZIP64) {
             put_64(&mut extra, &[self.size, self.size]);
         }
@@ -231,7 +231,7 @@ mod tests {
         assert!(zip.finish().is_err());
     }
 
-    /// The layout of Zip64 fields; that NumPy reads such a file was tried by hand with one of 5.8 GB.
+    /// Checks the layout of Zip64 fields; a file of 5.8 GB was read by NumPy in a manual test.
     #[test]
     fn what_is_beyond_4_gib_stands_in_zip64_fields() {
         const LARGE: u64 = 5 << 30;

@@ -1,6 +1,6 @@
 //! Base64 (RFC 4648), for data inside glTF text.
 
-/// Decodes, with or without padding; `None` if a character does not belong.
+/// Decodes a text with or without padding; `None` if it is not base64.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=').as_bytes();
     if digits.len() % 4 == 1 {
@@ -12,14 +12,14 @@ pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
         for &digit in group {
             bits = bits << 6 | value(digit)?;
         }
-        // A group of 2, 3 or 4 digits holds 1, 2 or 3 whole bytes, in its upper bits.
+        // a group of 2, 3 or 4 digits holds 1, 2 or 3 whole bytes, in its upper bits
         let [_, first, second, third] = (bits << (6 * (4 - group.len()))).to_be_bytes();
         bytes.extend_from_slice(&[first, second, third][..group.len() - 1]);
     }
     Some(bytes)
 }
 
-/// Encodes with padding.
+/// Encodes bytes with padding.
 pub(crate) fn encode(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);

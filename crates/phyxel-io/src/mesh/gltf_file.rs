@@ -1,7 +1,8 @@
-//! glTF 2.0, as text (.gltf) or binary (.glb).
+//! Reader for glTF 2.0, as text (.gltf) or binary (.glb).
 //!
-//! All triangle primitives of the default scene, with the transforms of their nodes. Buffers may be in the file, in a data URI
-//! or in a file beside it. Sparse and compressed accessors are refused, skins and morph targets ignored.
+//! The reader takes all triangle primitives of the default scene, with the transforms of their nodes. Buffers may be in
+//! the file, in a data URI or in a file beside it. Sparse and compressed accessors are refused, skins and morph targets
+//! ignored.
 
 use std::path::Path;
 
@@ -16,12 +17,12 @@ fn corrupt(reason: impl std::fmt::Display) -> MeshError {
     MeshError::Corrupt { format: "glTF", reason: reason.to_string() }
 }
 
-/// Nodes that are visited at most; a file whose nodes contain each other would otherwise never end.
+/// Largest number of visited nodes; without it, a file whose nodes contain each other would never end.
 const MAX_VISITS: usize = 1_000_000;
-/// Nodes inside nodes, at most.
+/// Largest depth of nodes inside nodes.
 const MAX_DEPTH: usize = 256;
 
-/// A node's place: x ↦ matrix x + offset.
+/// Transform of a node: x ↦ matrix x + offset.
 #[derive(Clone, Copy)]
 struct Transform {
     matrix: Mat3,
@@ -48,7 +49,7 @@ pub(super) fn parse(bytes: &[u8], folder: Option<&Path>) -> Result<PolygonMesh, 
     Ok(document.mesh)
 }
 
-/// The length in a binary header counts the header itself; the parser relies on that.
+/// Checks that the length in a binary header includes the header itself; the parser relies on that.
 fn check_binary_length(bytes: &[u8]) -> Result<(), MeshError> {
     const HEADER_SIZE: u32 = 12;
     if !bytes.starts_with(b"glTF") {
@@ -60,7 +61,7 @@ fn check_binary_length(bytes: &[u8]) -> Result<(), MeshError> {
     }
 }
 
-/// Attributes must name accessors that exist; the parser's own validation relies on that.
+/// Checks that all attributes name accessors that exist; the parser's own validation relies on that.
 fn check_attributes(gltf: &Gltf) -> Result<(), MeshError> {
     let root = gltf.as_json();
     let mut primitives = root.meshes.iter().flat_map(|mesh| &mesh.primitives);
@@ -94,7 +95,7 @@ fn load_buffer(gltf: &Gltf, buffer: &gltf::Buffer<'_>, folder: Option<&Path>) ->
     })
 }
 
-/// URIs write blanks and other characters as %20.
+/// Decodes the characters that a URI writes as %XX, such as %20 for a blank.
 pub(crate) fn percent_decoded(uri: &str) -> String {
     let bytes = uri.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
@@ -133,7 +134,7 @@ impl Document<'_> {
         let gltf = self.gltf;
         match gltf.default_scene().or_else(|| gltf.scenes().next()) {
             Some(scene) => scene.nodes().try_for_each(|node| self.add_node(&node, &Transform::IDENTITY, 0)),
-            // Without scenes the file is a library of meshes, which have no place.
+            // without scenes the file is a library of meshes, which have no transforms
             None => gltf.meshes().try_for_each(|mesh| self.add_mesh(&mesh, None, &Transform::IDENTITY)),
         }
     }
@@ -150,7 +151,7 @@ impl Document<'_> {
         node.children().try_for_each(|child| self.add_node(&child, &transform, depth + 1))
     }
 
-    /// Every mesh of a node is a group, named like the node.
+    /// Adds the mesh of a node as a group of faces, named like the node.
     fn add_mesh(
         &mut self,
         mesh: &gltf::Mesh<'_>,
@@ -182,13 +183,13 @@ impl Document<'_> {
         };
         let place = |position: Vec3| transform.matrix * position + transform.offset;
         self.mesh.vertices.extend(positions.into_iter().map(place));
-        // A mirror turns triangles inside out, but not their normals.
+        // a reflection turns triangles inside out, but not their normals
         let is_mirrored = transform.matrix.determinant() < 0.0;
         let turn = phyxel::math::cofactor(transform.matrix) * if is_mirrored { -1.0 } else { 1.0 };
         for [a, b, c] in triangles(primitive.mode(), &corners) {
             let face = if is_mirrored { [a, c, b] } else { [a, b, c] };
             self.mesh.add_face(&face.map(|corner| corner.saturating_add(first)));
-            // indices are checked later
+            // indices out of range are skipped here and refused later
             let of_face = |list: &[Vec3]| {
                 face.iter().filter_map(|&i| list.get(i as usize).copied()).collect::<Vec<_>>()
             };
@@ -196,14 +197,14 @@ impl Document<'_> {
                 .normals
                 .extend(of_face(normals.as_deref().unwrap_or_default()).into_iter().map(|n| turn * n));
             let uvs = uvs.as_deref().unwrap_or_default();
-            // images begin at the top here, below in most other programs
+            // v counts from the top of an image in glTF, from the bottom in most other programs
             let uvs = face.iter().filter_map(|&i| uvs.get(i as usize)).map(|[u, v]| [*u, 1.0 - v]);
             self.mesh.uvs.extend(uvs);
         }
         Ok(())
     }
 
-    /// Texture coordinates: floats, or integers for the range 0 to 1.
+    /// Reads texture coordinates, which are floats, or integers that map to the range 0 to 1.
     fn read_uvs(&self, accessor: &Accessor<'_>) -> Result<Vec<[f32; 2]>, MeshError> {
         if accessor.dimensions() != Dimensions::Vec2 {
             return Err(corrupt("texture coordinates must be two numbers each"));
@@ -241,7 +242,7 @@ impl Document<'_> {
         }
     }
 
-    /// The elements of an accessor, each made of `size` bytes. Every offset is checked.
+    /// Reads the elements of an accessor, each from `size` bytes; every offset is checked.
     fn read_elements<T>(
         &self,
         accessor: &Accessor<'_>,

@@ -1,8 +1,9 @@
-//! Triangle meshes from files: OBJ, PLY, STL and glTF.
+//! Readers for mesh files: OBJ, PLY, STL and glTF.
 //!
-//! As solids ([`read`]) meshes are triangles whose vertices at the same position are one; as surfaces that are carried along
-//! ([`read_polygons`]) they keep vertices, polygons, texture coordinates, normals and groups. Colours and materials are skipped.
-//! Files are data from elsewhere: whatever is wrong in them is an error, never a panic.
+//! A mesh read as a solid ([`read`]) has triangles, and vertices at the same position are merged. A mesh read as a
+//! surface that moves with a body ([`read_polygons`]) keeps its vertices, polygons, texture coordinates, normals and
+//! groups. Colours and materials are skipped. Files come from other programs: anything wrong in them is an error, never
+//! a panic.
 
 pub(crate) mod base64;
 pub(crate) mod gltf_file;
@@ -21,21 +22,21 @@ use phyxel::geometry::{TriangleMesh, TriangleMeshError};
 /// Extensions of the files that can be read.
 pub const EXTENSIONS: [&str; 5] = ["obj", "ply", "stl", "gltf", "glb"];
 
-/// Why a mesh could not be read.
+/// Reason why a mesh could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum MeshError {
     /// There is no such file.
     #[error("there is no file {}", path.display())]
     Missing {
-        /// The file asked for.
+        /// The requested file.
         path: PathBuf,
     },
-    /// The file is there but cannot be read.
+    /// The file exists but cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Unreadable {
-        /// The file asked for.
+        /// The requested file.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         source: std::io::Error,
     },
     /// The extension is not that of a mesh file.
@@ -52,7 +53,7 @@ pub enum MeshError {
     Corrupt {
         /// Name of the format.
         format: &'static str,
-        /// What is wrong.
+        /// Description of the problem.
         reason: String,
     },
     /// There are no faces.
@@ -72,10 +73,10 @@ pub fn read(path: &Path) -> Result<TriangleMesh, MeshError> {
     mesh.to_triangle_mesh(format)
 }
 
-/// Reads a mesh file with all that its faces bring along.
+/// Reads a mesh file with its polygons, texture coordinates, normals and groups.
 pub fn read_polygons(path: &Path) -> Result<PolygonMesh, MeshError> {
     let (format, mesh) = load(path)?;
-    // the same checks
+    // the same checks as for a solid
     mesh.to_triangle_mesh(format)?;
     Ok(mesh)
 }

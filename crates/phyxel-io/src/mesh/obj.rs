@@ -1,4 +1,5 @@
-//! Wavefront OBJ: positions, faces, texture coordinates, normals, groups. Lines, curves and materials are skipped.
+//! Reader for Wavefront OBJ: positions, faces, texture coordinates, normals, groups. Lines, curves and materials are
+//! skipped.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,16 +17,16 @@ struct Parser {
     mesh: PolygonMesh,
     uvs: Vec<[f32; 2]>,
     normals: Vec<Vec3>,
-    /// Groups as `g`, `usemtl` and `o` name them.
+    /// Groups of faces by `g`, `usemtl` and `o`, in this order of preference.
     names: [Names; 3],
     has_uvs: bool,
     has_normals: bool,
-    /// A texture or normal index that does not exist: no reason to refuse a shape.
+    /// True if a texture coordinate or its index is invalid; all are then left out, but the shape is not refused.
     bad_uvs: bool,
     bad_normals: bool,
 }
 
-/// One way of grouping faces.
+/// Names of the groups of one kind, and the group of each face.
 #[derive(Default)]
 struct Names {
     known: HashMap<String, u32>,
@@ -50,7 +51,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<PolygonMesh, MeshError> {
     let mut parser = Parser::default();
     let mut lines = text.lines().enumerate();
     while let Some((number, line)) = lines.next() {
-        // lines that end in a backslash go on in the next
+        // a line that ends in a backslash continues on the next one
         let mut line = Cow::from(line);
         while let Some(begun) = line.trim_end().strip_suffix('\\') {
             line = Cow::from(format!("{begun} {}", lines.next().unwrap_or_default().1));
@@ -123,7 +124,7 @@ impl Parser {
             mesh.normals.clear();
         }
         if let Some(mut names) = self.names.into_iter().find(|names| !names.list.is_empty()) {
-            // faces before the first name
+            // group of the faces before the first name
             if names.faces.contains(&None) {
                 names.begin("default".into());
             }
@@ -145,7 +146,7 @@ fn numbers<'a, const N: usize>(words: impl Iterator<Item = &'a str>) -> Result<[
     Ok(values)
 }
 
-/// Indices count from 1, or backwards from -1.
+/// Converts an index that counts from 1, or backwards from -1; `None` if it is out of range.
 fn resolve(word: &str, n: usize) -> Option<usize> {
     let index: i64 = word.parse().ok()?;
     let index = if index > 0 { index - 1 } else { n as i64 + index };

@@ -1,4 +1,4 @@
-//! PLY, as text or binary of either byte order.
+//! Reader for PLY, as text or binary of either byte order.
 
 use std::io::Cursor;
 
@@ -14,14 +14,14 @@ fn corrupt(reason: impl std::fmt::Display) -> MeshError {
     MeshError::Corrupt { format: "PLY", reason: reason.to_string() }
 }
 
-/// One row of the file: a vertex, a face, or something that is skipped.
+/// One row of the file: a vertex, a face, or an element that is skipped.
 #[derive(Debug, Default)]
 struct Row {
     position: [Option<f64>; 3],
     normal: [Option<f64>; 3],
     uv: [Option<f64>; 2],
     corners: Vec<u32>,
-    /// Two numbers a corner.
+    /// Texture coordinates of the corners, two numbers per corner.
     corner_uvs: Vec<f32>,
 }
 
@@ -70,7 +70,7 @@ fn floats(property: Property) -> Vec<f32> {
     }
 }
 
-/// A negative index becomes one that no mesh has, and is refused later.
+/// Returns the indices of a list; a negative one becomes `u32::MAX`, which no mesh has, and is refused later.
 fn indices(property: &Property) -> Vec<u32> {
     fn all<T: Copy + TryInto<u32>>(values: &[T]) -> Vec<u32> {
         values.iter().map(|&value| value.try_into().unwrap_or(u32::MAX)).collect()
@@ -110,7 +110,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<PolygonMesh, MeshError> {
     }
     for Row { corners, corner_uvs, .. } in &faces {
         mesh.add_face(corners);
-        // indices are checked later
+        // indices out of range are skipped here and refused later
         let of_corners = corners.iter().filter_map(|&corner| vertices.get(corner as usize));
         if let [_, ..] = corner_uvs.as_slice() {
             mesh.uvs.extend(corner_uvs.as_chunks().0);
@@ -127,7 +127,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<PolygonMesh, MeshError> {
     Ok(mesh)
 }
 
-/// Refuses a number of rows that the rest of the file cannot hold, before memory is taken for them.
+/// Refuses a number of rows that the rest of the file cannot hold, before memory is allocated for them.
 fn check_count(element: &ElementDef, encoding: Encoding, n_bytes_left: usize) -> Result<(), MeshError> {
     let row_size = match encoding {
         Encoding::Ascii => 1,

@@ -1,11 +1,11 @@
-//! Cutting polygons into triangles.
+//! Triangulation of polygons.
 
 use phyxel::math::{Real, Vec3};
 
-/// Polygons with more corners are not searched for ears, which takes cubic time, but cut into a fan.
+/// Largest number of corners for ear clipping, which takes cubic time; larger polygons are cut into a fan.
 const MAX_CORNERS: usize = 256;
 
-/// Adds the triangles of a polygon, which may be concave. Corners that are out of range are left for the mesh's own check.
+/// Adds the triangles of a polygon, which may be concave. Corners out of range are not checked here, but by the mesh.
 pub(super) fn triangulate(polygon: &[u32], vertices: &[Vec3], triangles: &mut Vec<[u32; 3]>) {
     let positions: Option<Vec<Vec3>> =
         polygon.iter().map(|&vertex| vertices.get(vertex as usize).copied()).collect();
@@ -23,7 +23,7 @@ fn fan(polygon: &[u32], triangles: &mut Vec<[u32; 3]>) {
     }
 }
 
-/// Cuts off one convex corner after the other that has no other corner in its triangle.
+/// Triangulates by ear clipping: cuts off convex corners whose triangle contains no other corner, one after the other.
 fn clip_ears(polygon: &[u32], positions: &[Vec3], triangles: &mut Vec<[u32; 3]>) {
     let normal = area_normal(positions);
     let mut remaining: Vec<usize> = (0..polygon.len()).collect();
@@ -37,12 +37,12 @@ fn clip_ears(polygon: &[u32], positions: &[Vec3], triangles: &mut Vec<[u32; 3]>)
         triangles.push(corners(ear).map(|corner| polygon[corner]));
         remaining.remove(ear);
     }
-    // What is left is one triangle, or a degenerate polygon without ears.
+    // the rest is one triangle, or a degenerate polygon without ears
     let rest: Vec<u32> = remaining.iter().map(|&corner| polygon[corner]).collect();
     fan(&rest, triangles);
 }
 
-/// Twice the area vector of a polygon, also if it is not flat (Newell).
+/// Returns twice the area vector of a polygon, also if it is not flat (Newell).
 fn area_normal(positions: &[Vec3]) -> Vec3 {
     let origin = positions[0];
     positions.windows(2).map(|edge| (edge[0] - origin).cross(edge[1] - origin)).sum()
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn concave_polygons_are_covered_without_overlap() {
-        // An arrow head whose notch is corner 0's neighbour: a fan from corner 0 would overlap itself.
+        // an arrow head whose notch is a neighbour of corner 0: a fan from corner 0 would overlap itself
         let vertices = vec![
             vec3(0.0, 0.0, 2.0),
             vec3(1.0, -1.0, 2.0),

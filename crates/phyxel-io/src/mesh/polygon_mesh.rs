@@ -1,23 +1,23 @@
-//! A mesh as its file has it: polygons, and what their corners bring along.
+//! A mesh as in its file: polygons, with the data of their corners.
 
 use super::{MeshError, polygon};
 use phyxel::geometry::{Placement, TriangleMesh};
 use phyxel::math::Vec3;
 
-/// Polygons with texture coordinates, normals and groups, where there are any.
+/// A mesh of polygons, with texture coordinates, normals and groups if there are any.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PolygonMesh {
-    /// Positions, in the order of the file.
+    /// Positions of the vertices, in the order of the file.
     pub vertices: Vec<Vec3>,
-    /// How many corners each face has.
+    /// Number of corners of each face.
     pub face_sizes: Vec<u32>,
-    /// Vertices of the corners, face after face.
+    /// Vertex index of each corner, face after face.
     pub corners: Vec<u32>,
     /// Texture coordinates, one per corner, origin at the lower left; empty if there are none.
     pub uvs: Vec<[f32; 2]>,
     /// Unit normals, one per corner; empty if there are none.
     pub normals: Vec<Vec3>,
-    /// For each face its place in `group_names`; empty if there are no groups.
+    /// Index of each face's group in `group_names`; empty if there are no groups.
     pub face_groups: Vec<u32>,
     /// Names of the groups.
     pub group_names: Vec<String>,
@@ -30,7 +30,7 @@ impl PolygonMesh {
         self.corners.extend_from_slice(corners);
     }
 
-    /// Corner ranges of the faces.
+    /// Returns the range of corners of each face.
     pub fn faces(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
         self.face_sizes.iter().scan(0, |end, &size| {
             let start = *end;
@@ -39,7 +39,7 @@ impl PolygonMesh {
         })
     }
 
-    /// The solid's surface: polygons cut into triangles, vertices at the same place made one.
+    /// Converts to the surface of a solid: polygons are cut into triangles, vertices at the same position merged.
     pub(super) fn to_triangle_mesh(&self, format: &'static str) -> Result<TriangleMesh, MeshError> {
         let mut triangles = Vec::new();
         for face in self.faces() {
@@ -51,7 +51,7 @@ impl PolygonMesh {
         Ok(TriangleMesh::try_new(self.vertices.clone(), triangles)?.merge_duplicates())
     }
 
-    /// The triangles of a shape.
+    /// Converts a triangle mesh to a polygon mesh.
     pub fn from_triangles(mesh: &TriangleMesh) -> Self {
         Self {
             vertices: mesh.vertices().to_vec(),
@@ -61,14 +61,14 @@ impl PolygonMesh {
         }
     }
 
-    /// The same mesh somewhere else.
+    /// Returns the mesh moved and rotated by a placement.
     pub fn placed(mut self, placement: &Placement) -> Self {
         self.vertices.iter_mut().for_each(|vertex| *vertex = placement.to_world(*vertex));
         self.normals.iter_mut().for_each(|normal| *normal = placement.direction_to_world(*normal));
         self
     }
 
-    /// What is incomplete or makes no sense is left out: it is no reason to refuse a shape.
+    /// Removes texture coordinates, normals or groups that are incomplete or invalid, instead of refusing the shape.
     pub(super) fn drop_incomplete(&mut self) {
         let n_corners = self.corners.len();
         if self.uvs.len() != n_corners || self.uvs.iter().flatten().any(|x| !x.is_finite()) {

@@ -1,4 +1,4 @@
-//! STL, as text or binary.
+//! Reader for STL, as text or binary.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,11 +12,11 @@ fn corrupt(reason: impl std::fmt::Display) -> MeshError {
     MeshError::Corrupt { format: "STL", reason: reason.to_string() }
 }
 
-/// Bytes before the triangles of a binary file, and of each triangle.
+/// Sizes of the header of a binary file, before the triangles, and of each triangle (bytes).
 const HEADER_SIZE: usize = 84;
 const TRIANGLE_SIZE: usize = 50;
 
-/// Every triangle brings vertices of its own; those at the same place become one.
+/// Reads an STL file, in which every triangle has its own vertices; vertices at the same position are merged.
 pub(super) fn parse(bytes: &[u8]) -> Result<PolygonMesh, MeshError> {
     let bytes = unambiguous(bytes);
     let mut cursor = Cursor::new(bytes.as_ref());
@@ -24,7 +24,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<PolygonMesh, MeshError> {
     let mut known = HashMap::new();
     for triangle in stl_io::create_stl_reader(&mut cursor).map_err(corrupt)? {
         let corners = triangle.map_err(corrupt)?.vertices.map(|stl_io::Vector([x, y, z])| {
-            // adding 0 makes one of both zeros
+            // adding 0 turns -0 into +0, so that both have the same bits
             *known.entry([x, y, z].map(|c| (c + 0.0).to_bits())).or_insert_with(|| {
                 mesh.vertices.push(vec3(x.into(), y.into(), z.into()));
                 mesh.vertices.len() as u32 - 1
@@ -35,8 +35,9 @@ pub(super) fn parse(bytes: &[u8]) -> Result<PolygonMesh, MeshError> {
     Ok(mesh)
 }
 
-/// The reader takes what begins with "solid " for text. Some programs begin binary headers so, others end the word with a line
-/// break or write it in capitals: the size tells what is binary, and the beginning is rewritten to fit.
+/// Rewrites the beginning of a file so that the reader recognizes text and binary correctly. The reader takes a file
+/// that begins with "solid " for text, but some programs begin binary headers so, and others end the word with a line
+/// break or write it in capitals; the size tells which files are binary.
 fn unambiguous(bytes: &[u8]) -> Cow<'_, [u8]> {
     let begins_like_text = bytes.len() >= 5 && bytes[..5].eq_ignore_ascii_case(b"solid");
     if !begins_like_text {

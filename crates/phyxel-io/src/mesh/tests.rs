@@ -1,4 +1,4 @@
-//! Every format with the same cube, and with files that are cut, mixed up or made of noise.
+//! Tests of every format with the same cube, and with files that are truncated, damaged or made of noise.
 
 use std::fmt::Write;
 
@@ -31,7 +31,7 @@ fn obj() -> Vec<u8> {
     text += "vt 0 0\nusemtl none\ns off\n";
     for (index, quad) in QUADS.iter().enumerate() {
         match index {
-            // All the ways to name a vertex: plain, with texture and normal, from the end, over two lines.
+            // all ways to name a vertex: plain, with texture and normal, from the end, over two lines
             0 => writeln!(text, "f {} {} \\\n {} {}", quad[0] + 1, quad[1] + 1, quad[2] + 1, quad[3] + 1)
                 .unwrap(),
             1 => {
@@ -114,14 +114,14 @@ fn ply_binary(big_endian: bool) -> Vec<u8> {
     bytes
 }
 
-/// Positions and 16-bit indices, as glTF buffers hold them.
+/// Returns a glTF buffer with positions and 16-bit indices.
 fn gltf_data() -> Vec<u8> {
     let mut data: Vec<u8> = CORNERS.iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
     data.extend(triangles().flatten().flat_map(|corner| (corner as u16).to_le_bytes()));
     data
 }
 
-/// A scene of two nodes: the parent moves by 10 along x, the child doubles and mirrors in z.
+/// Returns a scene of two nodes: the parent moves by 10 along x, the child doubles and mirrors in z.
 fn gltf_json(buffer: &str) -> String {
     let length = gltf_data().len();
     format!(
@@ -184,7 +184,7 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// SplitMix64, for noise.
+/// Returns pseudo-random bits by SplitMix64.
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -219,7 +219,7 @@ fn cut_files_are_errors_not_panics() {
         for length in 0..bytes.len() {
             n_refused += usize::from(read_bytes(&bytes[..length], extension).is_err());
         }
-        // The text formats without an end mark may be cut between faces and are then still meshes.
+        // text formats without an end mark may be cut between faces and are then still meshes
         assert!(n_refused > bytes.len() / 2, "{extension}: {n_refused} of {}", bytes.len());
     }
 }
@@ -313,7 +313,7 @@ fn files_are_read_from_disk_with_the_data_beside_them() {
     assert_eq!(upper_case.unwrap().triangles().len(), 12);
 }
 
-/// What corners bring along is kept in every format that can have it, and left out where it is damaged.
+/// Checks that the data of corners is kept in every format that has it, and left out if it is damaged.
 #[test]
 fn texture_coordinates_normals_and_groups_are_kept() {
     let square = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 2 0 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 0.25\nvn 0 0 2\nvn 0 1 0\n";

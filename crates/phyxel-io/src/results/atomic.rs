@@ -1,4 +1,4 @@
-//! Files that are whole or not there.
+//! Files that appear under their name only when they are complete.
 
 use super::ResultError;
 use std::ffi::OsString;
@@ -6,20 +6,21 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Ending of files that are not whole yet.
+/// Ending of files that are not complete yet.
 pub(crate) const ASIDE: &str = "tmp";
 
-/// Whether a file must survive a loss of power, or only the end of this process.
+/// Kind of failure that a finished file must survive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// Left to the system's cache.
+    /// End of this process: the data may still be in the system's cache.
     Process,
-    /// On the disk before it takes its name.
+    /// Loss of power: the data is on the disk before the file is renamed.
     Power,
 }
 
-/// A file that is written aside in the same folder and then renamed: whoever looks sees the old file or the new one.
-/// Dropped before, it is removed: what is left of it is useless, and on a full disk in the way.
+/// A file that is written under a temporary name in the same folder and then renamed, so that readers see either the
+/// old file or the new one. If dropped before, it is removed, since an incomplete file is useless and takes space on a
+/// full disk.
 #[derive(Debug)]
 pub(crate) struct Aside {
     path: PathBuf,
@@ -29,16 +30,16 @@ pub(crate) struct Aside {
 }
 
 impl Aside {
-    /// Begins the file that is to be `path`.
+    /// Creates the temporary file that is to be renamed to `path`.
     pub(crate) fn create(path: &Path) -> Result<Self, ResultError> {
         let aside = aside(path);
-        // read, too, for what is only kept aside for a while
+        // readable, too, for temporary files that are read back and never renamed
         let file = File::options().read(true).write(true).create(true).truncate(true).open(&aside);
         let file = file.map_err(|source| ResultError::io("write", path, source))?;
         Ok(Self { path: path.to_owned(), aside, file, is_named: false })
     }
 
-    /// Writes with `write`.
+    /// Calls `write` with the file; its error is returned with the path.
     pub(crate) fn write(
         &mut self,
         write: impl FnOnce(&mut File) -> std::io::Result<()>,
@@ -46,12 +47,12 @@ impl Aside {
         write(&mut self.file).map_err(|source| ResultError::io("write", &self.path, source))
     }
 
-    /// The file itself, for writers that seek.
+    /// Returns the file itself, for writers that seek.
     pub(crate) fn file(&mut self) -> &mut File {
         &mut self.file
     }
 
-    /// Gives it its name.
+    /// Renames the file to its final name.
     pub(crate) fn finish(mut self, durability: Durability) -> Result<(), ResultError> {
         let synced = if durability == Durability::Power { self.file.sync_all() } else { Ok(()) };
         let named = synced.and_then(|()| fs::rename(&self.aside, &self.path));
@@ -68,7 +69,7 @@ impl Drop for Aside {
     }
 }
 
-/// Writes a whole file.
+/// Writes a whole file under a temporary name, then renames it.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), ResultError> {
     let mut file = Aside::create(path)?;
     file.write(|out| out.write_all(bytes))?;

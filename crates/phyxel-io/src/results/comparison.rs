@@ -1,9 +1,9 @@
-//! The folder of a comparison: one result folder per method, and what is drawn and counted of all of them together.
+//! The folder of a comparison: one result folder per method, and files that summarize all of them.
 //!
 //! ```text
 //! DIR/compare.json                  the marker: methods, status, and how each run ended
 //! DIR/METHOD/                       a result folder for each method
-//! DIR/summary.csv, plots.svg, ...   whatever the program has to say of them
+//! DIR/summary.csv, plots.svg, ...   tables and pictures of all runs together
 //! ```
 
 use super::atomic::{Durability, aside, write_atomically};
@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const MARKER: &str = "compare.json";
-/// The key of the marker that no other program writes, and its value.
+/// Key of the marker that no other program writes; its value is `FORMAT`.
 const FORMAT_KEY: &str = "phyxel_comparison";
 const FORMAT: u64 = 1;
 
@@ -22,17 +22,17 @@ const FORMAT: u64 = 1;
 #[derive(Debug)]
 pub struct ComparisonFolder {
     path: PathBuf,
-    /// In the order of the marker.
+    /// Names of the methods, in the order of the marker.
     methods: Vec<String>,
-    /// Everything else that was written, to be removed to make room for another.
+    /// Names of all other files of the comparison, which are removed when another one replaces it.
     files: Vec<String>,
 }
 
 impl ComparisonFolder {
-    /// Whether a comparison of these methods may write to `path`; nothing is changed.
+    /// Checks that a comparison of these methods may write to `path`; nothing is changed.
     ///
     /// # Errors
-    /// When there is a comparison that must not be overwritten, or something that is none.
+    /// When `path` holds a comparison that must not be overwritten, or something that is no comparison.
     pub fn check_free(path: &Path, overwrite: Overwrite, methods: &[&str]) -> Result<(), ResultError> {
         let mut entries = match fs::read_dir(path) {
             Ok(entries) => entries,
@@ -53,15 +53,15 @@ impl ComparisonFolder {
         }
         let earlier = earlier.methods.iter().map(String::as_str);
         earlier.chain(methods.iter().copied()).try_for_each(|method| {
-            // only what is there and is no result is in the way
+            // only an existing folder that is no result is refused
             ResultFolder::check_free(&path.join(method), Overwrite::Yes)
         })
     }
 
-    /// Makes the folder of a new comparison. Of an earlier one all that it wrote is removed, and nothing else.
+    /// Creates the folder of a new comparison. Files that an earlier comparison wrote are removed, and nothing else.
     ///
     /// # Errors
-    /// As [`ComparisonFolder::check_free`], or when a run writes there, or the system refuses.
+    /// As [`ComparisonFolder::check_free`], or when a run is being written there, or a file operation fails.
     pub fn create(path: &Path, overwrite: Overwrite, methods: &[&str]) -> Result<Self, ResultError> {
         Self::check_free(path, overwrite, methods)?;
         if let Some(earlier) = Self::open(path) {
@@ -74,11 +74,11 @@ impl ComparisonFolder {
         Ok(folder)
     }
 
-    /// An earlier comparison, as its marker tells; `None` if there is no marker of this program.
+    /// Reads the marker of an earlier comparison; `None` if there is no marker of this program.
     fn open(path: &Path) -> Option<Self> {
         let value: Value = serde_json::from_str(&fs::read_to_string(path.join(MARKER)).ok()?).ok()?;
         value[FORMAT_KEY].as_u64()?;
-        // a marker that was tampered with must not name places elsewhere
+        // a manipulated marker must not name paths outside of the folder
         let is_plain = |name: &&str| {
             !name.is_empty() && *name != "." && *name != ".." && !name.contains(['/', '\\', ':'])
         };
@@ -90,11 +90,11 @@ impl ComparisonFolder {
     }
 
     fn remove(&self) -> Result<(), ResultError> {
-        // first what may refuse: a run that is being written
+        // runs first, because one that is being written cannot be removed
         for method in self.methods.iter().filter(|method| self.run_path(method).exists()) {
             let path = self.run_path(method);
             match ResultFolder::remove(&path) {
-                // what remains of a run that never got to write
+                // remains of a run that ended before it wrote anything
                 Err(ResultError::NotAResult(_)) => ResultFolder::check_free(&path, Overwrite::Yes)?,
                 removed => removed?,
             }
@@ -103,27 +103,27 @@ impl ComparisonFolder {
         remove_file(&self.path.join(MARKER))
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where the result of a method is.
+    /// Returns the path of the result folder of a method.
     pub fn run_path(&self, method: &str) -> PathBuf {
         self.path.join(method)
     }
 
-    /// Writes a file of the folder with `write`, which is given a path aside; then it takes its name.
+    /// Writes a file of the folder: `write` gets a temporary path, which is then renamed to `name`.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the file cannot be written.
     pub fn write<E: std::fmt::Display>(
         &mut self,
         name: &str,
         write: impl FnOnce(&Path) -> Result<(), E>,
     ) -> Result<(), ResultError> {
         if !self.files.iter().any(|known| known == name) {
-            // before it is there, so that it is removed with the rest whatever happens
+            // listed before it exists, so that it is removed with the rest even after a failure
             self.files.push(name.to_owned());
             self.write_marker(&json!({ "status": "running" }))?;
         }
@@ -136,10 +136,10 @@ impl ComparisonFolder {
         })
     }
 
-    /// Writes the marker: what is in the folder, then `more`.
+    /// Writes the marker: the methods and files of the folder, and the entries of `more`.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the file cannot be written.
     pub fn write_marker(&self, more: &Value) -> Result<(), ResultError> {
         let mut value = json!({
             FORMAT_KEY: FORMAT,

@@ -1,9 +1,10 @@
-//! A digest of bytes: names meshes, ties a checkpoint to its scene, and finds damage. It is no protection against malice.
+//! Digest of bytes, which names meshes, ties a checkpoint to its scene, and finds damage. It does not protect against
+//! deliberate forgery.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// FNV-1a with 128 bits.
+/// Hash of bytes by FNV-1a with 128 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContentDigest(pub u128);
 
@@ -14,19 +15,19 @@ impl ContentDigest {
     /// The digest of no bytes.
     pub(super) const EMPTY: Self = Self(OFFSET_BASIS);
 
-    /// The digest of some bytes.
+    /// Returns the digest of some bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self::EMPTY.and(bytes)
     }
 
-    /// The digest of all bytes so far and these.
+    /// Returns the digest of all bytes so far, followed by these.
     pub(super) fn and(self, bytes: &[u8]) -> Self {
         Self(bytes.iter().fold(self.0, |hash, &byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME)))
     }
 }
 
 impl fmt::Display for ContentDigest {
-    /// 32 hexadecimal digits.
+    /// Writes 32 hexadecimal digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", self.0)
     }

@@ -1,46 +1,46 @@
-//! What can go wrong with a result folder.
+//! Errors of a result folder.
 
 use super::{CheckpointError, PlyError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a result folder cannot be used.
+/// Reason why a result folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultError {
-    /// The system refused.
+    /// A file operation failed.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was tried: "write", "read", ...
+        /// Verb of the operation: "write", "read", ...
         action: &'static str,
-        /// On what.
+        /// The file or folder.
         path: PathBuf,
-        /// Why not.
+        /// Error of the system.
         source: io::Error,
     },
-    /// There is a result already.
+    /// The folder holds a result already.
     #[error("{} holds the result of another run", .0.display())]
     Exists(PathBuf),
-    /// There is something else.
+    /// The path exists and is no result folder.
     #[error("{} exists and is no result folder of phyxel; nothing in it was touched", .0.display())]
     NotAResult(PathBuf),
-    /// There is a comparison already.
+    /// The folder holds a comparison already.
     #[error("{} holds another comparison", .0.display())]
     ComparisonExists(PathBuf),
-    /// There is something else where a comparison was to be.
+    /// The path exists and is no comparison.
     #[error("{} exists and is no comparison of phyxel; nothing in it was touched", .0.display())]
     NotAComparison(PathBuf),
-    /// Another process writes there.
+    /// Another process is writing to the folder.
     #[error("{} is being written by another run", .0.display())]
     Busy(PathBuf),
-    /// Nothing to go on from.
+    /// The folder has no checkpoint to continue from.
     #[error("{} has no checkpoint to go on from", .0.display())]
     NoCheckpoint(PathBuf),
-    /// A file does not say what it must.
+    /// A file is missing, or its content is wrong.
     #[error("{}: {problem}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Description of the problem.
         problem: String,
     },
     /// A frame cannot be read.
@@ -48,7 +48,7 @@ pub enum ResultError {
     Frame {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// Problem with its content.
         source: PlyError,
     },
     /// A checkpoint cannot be used.
@@ -56,10 +56,10 @@ pub enum ResultError {
     Checkpoint {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// Problem with the checkpoint.
         source: CheckpointError,
     },
-    /// The background writer ended without a word.
+    /// The background writer ended without reporting an error.
     #[error("the writer of results stopped unexpectedly")]
     WriterGone,
 }

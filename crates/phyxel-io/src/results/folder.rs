@@ -1,4 +1,4 @@
-//! The folder of a run: made, opened again, cut back to its checkpoint.
+//! The result folder of a run: creating it, opening it, and cutting it back to its checkpoint.
 
 use super::atomic::{ASIDE, Aside, Durability, write_atomically};
 use super::{
@@ -17,32 +17,32 @@ const FRAMES: &str = "frames";
 const CHECKPOINTS: &str = "checkpoint";
 const MESHES: &str = "meshes";
 const LOCK: &str = ".lock";
-/// All that a run writes, and so all that is removed to make room for another.
+/// Files that a run writes; together with `WRITTEN_FOLDERS`, all that is removed when another run replaces it.
 const WRITTEN_FILES: [&str; 4] = [RUN_INFO, SCENE, LEDGER, LOCK];
 const WRITTEN_FOLDERS: [&str; 3] = [FRAMES, CHECKPOINTS, MESHES];
 
-/// What to do with the result of an earlier run.
+/// Selects how the result of an earlier run is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overwrite {
-    /// Refuse.
+    /// The earlier result is kept and the new run refused.
     No,
-    /// Remove it.
+    /// The earlier result is removed.
     Yes,
 }
 
-/// A result folder. One that is written is locked until it is dropped.
+/// A result folder; if opened for writing, it is locked until dropped.
 #[derive(Debug)]
 pub struct ResultFolder {
     path: PathBuf,
-    /// Held, not read.
+    /// Lock file, held open and never read.
     _lock: Option<File>,
 }
 
 impl ResultFolder {
-    /// Whether a new run may write to `path`; nothing is changed.
+    /// Checks that a new run may write to `path`; nothing is changed.
     ///
     /// # Errors
-    /// When there is a result that must not be overwritten, or something that is no result at all.
+    /// When `path` holds a result that must not be overwritten, or something that is no result.
     pub fn check_free(path: &Path, overwrite: Overwrite) -> Result<(), ResultError> {
         let entries = match fs::read_dir(path) {
             Ok(entries) => entries,
@@ -52,7 +52,7 @@ impl ResultFolder {
             }
             Err(error) => return Err(ResultError::io("read", path, error)),
         };
-        // a folder that is empty but for the lock is what remains of a run that never got to write
+        // a folder with only the lock file remains of a run that ended before it wrote anything
         let is_empty = entries.flatten().all(|entry| entry.file_name() == LOCK);
         match (is_empty, looks_like_a_result(path), overwrite) {
             (true, _, _) | (false, true, Overwrite::Yes) => Ok(()),
@@ -61,10 +61,10 @@ impl ResultFolder {
         }
     }
 
-    /// Makes the folder of a new run, with its scene and meshes.
+    /// Creates the folder of a new run, with its scene and meshes.
     ///
     /// # Errors
-    /// As [`ResultFolder::check_free`], or when another run writes there, or the system refuses.
+    /// As [`ResultFolder::check_free`], or when another run writes to the folder, or a file operation fails.
     pub fn create(path: &Path, overwrite: Overwrite, scene: &BundledScene) -> Result<Self, ResultError> {
         Self::check_free(path, overwrite)?;
         let make =
@@ -84,33 +84,33 @@ impl ResultFolder {
         Ok(folder)
     }
 
-    /// Removes what a run wrote, and the folder if nothing else is in it.
+    /// Removes the files that a run wrote, and the folder if nothing else is in it.
     ///
     /// # Errors
-    /// When it is no result, another run writes there, or the system refuses.
+    /// When the folder is no result, another run writes to it, or a file operation fails.
     pub fn remove(path: &Path) -> Result<(), ResultError> {
         let folder = Self::open_to_write(path)?;
         remove_result(path)?;
         drop(folder);
         remove_file(&path.join(LOCK))?;
-        // what the user put there stays
+        // fails if the user put other files there, which stay
         let _ = fs::remove_dir(path);
         Ok(())
     }
 
-    /// Opens a result to go on with it.
+    /// Opens a result to continue its run.
     ///
     /// # Errors
-    /// When it is no result, or another run writes there.
+    /// When the folder is no result, or another run writes to it.
     pub fn open_to_write(path: &Path) -> Result<Self, ResultError> {
         let folder = Self::open(path)?;
         Ok(Self { _lock: lock(path)?, ..folder })
     }
 
-    /// Opens a result to look at it, also while it is written.
+    /// Opens a result for reading, also while a run writes it.
     ///
     /// # Errors
-    /// When it is no result.
+    /// When the folder is no result.
     pub fn open(path: &Path) -> Result<Self, ResultError> {
         let found = fs::metadata(path).map_err(|source| ResultError::io("open", path, source))?;
         if !found.is_dir() || !looks_like_a_result(path) {
@@ -119,37 +119,37 @@ impl ResultFolder {
         Ok(Self { path: path.to_owned(), _lock: None })
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The scene as it was run.
+    /// Returns the text of the scene as it was run.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the file cannot be read.
     pub fn scene_text(&self) -> Result<String, ResultError> {
         self.read_text(SCENE)
     }
 
-    /// Path of the scene as it was run.
+    /// Returns the path of the scene as it was run.
     pub fn scene_path(&self) -> PathBuf {
         self.path.join(SCENE)
     }
 
-    /// What is known of the run.
+    /// Returns the metadata of the run.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the file cannot be read.
     pub fn run_info(&self) -> Result<RunInfo, ResultError> {
         let damaged = |problem| ResultError::damaged(&self.path.join(RUN_INFO), problem);
         RunInfo::from_json(&self.read_text(RUN_INFO)?).map_err(damaged)
     }
 
-    /// The ledger so far.
+    /// Returns the ledger up to the last complete row.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the file cannot be read.
     pub fn ledger(&self) -> Result<LedgerTable, ResultError> {
         let text = self.read_text(LEDGER)?;
         let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
@@ -161,7 +161,7 @@ impl ResultFolder {
         fs::read_to_string(&path).map_err(|source| ResultError::io("read", &path, source))
     }
 
-    /// Numbers of the frames that are there, ascending.
+    /// Returns the numbers of the existing frames, ascending.
     ///
     /// # Errors
     /// When the folder cannot be read.
@@ -169,7 +169,7 @@ impl ResultFolder {
         numbered(&self.path.join(FRAMES), "particles_", ".ply")
     }
 
-    /// Path of a frame.
+    /// Returns the path of a frame.
     pub fn frame_path(&self, number: usize) -> PathBuf {
         self.path.join(FRAMES).join(format!("particles_{number:04}.ply"))
     }
@@ -177,15 +177,15 @@ impl ResultFolder {
     /// Reads a frame.
     ///
     /// # Errors
-    /// When it is not there or not whole.
+    /// When the file is missing or incomplete.
     pub fn read_frame(&self, number: usize) -> Result<ParticleTable, ResultError> {
         self.read_frame_columns(number, &|_| true)
     }
 
-    /// Reads a frame, of the columns only those that are wanted.
+    /// Reads a frame with only the columns for which `is_wanted` returns true.
     ///
     /// # Errors
-    /// When it is not there or not whole.
+    /// When the file is missing or incomplete.
     pub fn read_frame_columns(
         &self,
         number: usize,
@@ -200,12 +200,12 @@ impl ResultFolder {
         write_atomically(&self.frame_path(number), &ply::encode(frame), Durability::Process)
     }
 
-    /// Path of a body's surface in a frame.
+    /// Returns the path of a body's surface in a frame.
     pub fn surface_path(&self, body: &str, number: usize) -> PathBuf {
         self.path.join(FRAMES).join(format!("{}{number:04}.ply", surface_prefix(body)))
     }
 
-    /// Numbers of the frames in which a body has a surface, ascending.
+    /// Returns the numbers of the frames in which a body has a surface, ascending.
     ///
     /// # Errors
     /// When the folder cannot be read.
@@ -216,7 +216,7 @@ impl ResultFolder {
     /// Reads a body's surface in a frame.
     ///
     /// # Errors
-    /// When it is not there or not whole.
+    /// When the file is missing or incomplete.
     pub fn read_surface(&self, body: &str, number: usize) -> Result<SurfaceTable, ResultError> {
         let path = self.surface_path(body, number);
         let bytes = fs::read(&path).map_err(|source| ResultError::io("read", &path, source))?;
@@ -226,33 +226,33 @@ impl ResultFolder {
     /// Writes a body's surface in a frame.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// When the file cannot be written.
     pub fn write_surface(&self, body: &str, number: usize, table: &SurfaceTable) -> Result<(), ResultError> {
         write_atomically(&self.surface_path(body, number), &table.encode(&[]), Durability::Process)
     }
 
-    /// Renews what is known of the run.
+    /// Writes the metadata of the run in place of the old.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// When the file cannot be written.
     pub fn write_run_info(&self, info: &RunInfo) -> Result<(), ResultError> {
         write_atomically(&self.path.join(RUN_INFO), info.to_json().as_bytes(), Durability::Process)
     }
 
-    /// A new, empty ledger.
+    /// Creates a new, empty ledger.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the file cannot be written.
     pub fn new_ledger(&self) -> Result<LedgerWriter, ResultError> {
         LedgerWriter::create(&self.path.join(LEDGER))
     }
 
-    /// Where checkpoints of a scene go.
+    /// Returns the place for checkpoints of a scene.
     pub(super) fn checkpoint_place(&self, scene_digest: ContentDigest) -> CheckpointPlace {
         CheckpointPlace { folder: self.path.join(CHECKPOINTS), scene_digest }
     }
 
-    /// Gives a checkpoint its name, then removes the earlier ones.
+    /// Renames a checkpoint to its final name, then removes all others.
     pub(super) fn finish_checkpoint(&self, frame: usize, file: Aside) -> Result<(), ResultError> {
         file.finish(Durability::Power)?;
         for other in self.checkpoint_numbers()?.into_iter().filter(|&other| other != frame) {
@@ -269,10 +269,10 @@ impl ResultFolder {
         numbered(&self.path.join(CHECKPOINTS), "frame_", ".state")
     }
 
-    /// The last checkpoint and the number of its frame.
+    /// Opens the last checkpoint and returns it with the number of its frame.
     ///
     /// # Errors
-    /// When there is none, it is damaged, or it is of another scene or version.
+    /// When there is no checkpoint, or it is damaged or belongs to another scene or version.
     pub fn last_checkpoint(
         &self,
         scene_digest: ContentDigest,
@@ -289,10 +289,10 @@ impl ResultFolder {
         Ok((frame, checkpoint))
     }
 
-    /// Cuts frames, ledger and `info` back to a checkpoint's frame, and gives the ledger to go on with.
+    /// Cuts frames, ledger and `info` back to a checkpoint's frame, and returns the ledger to continue with.
     ///
     /// # Errors
-    /// When something that should be there up to that frame is not.
+    /// When a frame or a row of the ledger up to that frame is missing.
     pub fn cut_back(&self, frame: usize, info: &mut RunInfo) -> Result<LedgerWriter, ResultError> {
         for name in WRITTEN_FOLDERS {
             remove_aside(&self.path.join(name))?;
@@ -302,7 +302,7 @@ impl ResultFolder {
         if let Some(missing) = (0..=frame).find(|number| numbers.binary_search(number).is_err()) {
             return Err(ResultError::damaged(&self.frame_path(missing), "this frame is missing"));
         }
-        // the ledger last: it is what says how far the frames go
+        // the ledger is cut last, because it tells how many frames there are
         for later in numbers.into_iter().filter(|&number| number > frame) {
             remove_file(&self.frame_path(later))?;
         }
@@ -324,7 +324,7 @@ impl ResultFolder {
     }
 }
 
-/// Where checkpoints of a scene go.
+/// Folder for the checkpoints of a scene, with the digest of the scene.
 #[derive(Clone, Debug)]
 pub(super) struct CheckpointPlace {
     folder: PathBuf,
@@ -332,7 +332,7 @@ pub(super) struct CheckpointPlace {
 }
 
 impl CheckpointPlace {
-    /// Writes the state of a world straight to the disk; the file has no name yet.
+    /// Writes the state of a world to a file, which still has its temporary name.
     pub(super) fn write(&self, frame: usize, world: &mut World) -> Result<Aside, ResultError> {
         let scene_digest = self.scene_digest;
         let header = CheckpointHeader { engine_version: engine_version(), scene_digest, frame: frame as u64 };
@@ -350,12 +350,12 @@ fn checkpoint_name(frame: usize) -> String {
     format!("frame_{frame:04}.state")
 }
 
-/// The engine's version is that of the workspace.
+/// Returns the version of the engine, which is that of the workspace.
 fn engine_version() -> String {
     env!("CARGO_PKG_VERSION").to_owned()
 }
 
-/// A run leaves at least its scene and one of the things that only a run writes.
+/// Returns true if the folder has a scene and at least the metadata or both data folders of a run.
 fn looks_like_a_result(path: &Path) -> bool {
     let has = |name: &str| path.join(name).exists();
     has(SCENE) && (has(RUN_INFO) || (has(FRAMES) && has(CHECKPOINTS)))
@@ -367,7 +367,7 @@ fn lock(path: &Path) -> Result<Option<File>, ResultError> {
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Err(ResultError::Busy(path.to_owned())),
-        // a file system without locks is no reason not to write to it
+        // on a file system without locks, the folder is written without one
         Err(TryLockError::Error(_)) => Ok(None),
     }
 }
@@ -396,14 +396,14 @@ pub(super) fn remove_file(path: &Path) -> Result<(), ResultError> {
     }
 }
 
-/// Removes files that were not whole when a run ended.
+/// Removes temporary files that were incomplete when a run ended.
 fn remove_aside(folder: &Path) -> Result<(), ResultError> {
     let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
     let is_aside = |path: &PathBuf| path.extension().is_some_and(|extension| extension == ASIDE);
     entries.flatten().map(|entry| entry.path()).filter(is_aside).try_for_each(|path| remove_file(&path))
 }
 
-/// Numbers of the files PREFIX NUMBER SUFFIX in a folder, ascending.
+/// Returns the numbers of the files PREFIX NUMBER SUFFIX in a folder, ascending.
 fn numbered(folder: &Path, prefix: &str, suffix: &str) -> Result<Vec<usize>, ResultError> {
     let entries = fs::read_dir(folder).map_err(|source| ResultError::io("read", folder, source))?;
     let number = |name: &str| name.strip_prefix(prefix)?.strip_suffix(suffix)?.parse().ok();
@@ -418,7 +418,7 @@ pub(super) mod tests {
     use super::super::run_info::tests::info;
     use super::*;
 
-    /// A folder of a test's own, removed at its end.
+    /// A temporary folder for one test, removed when dropped.
     pub(in super::super) struct TemporaryFolder(PathBuf);
 
     impl TemporaryFolder {

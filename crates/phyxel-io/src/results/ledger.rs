@@ -8,7 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// The columns and values of a row: the one place that says what a ledger has.
+/// Returns the columns and values of a row; this is the only definition of the columns of a ledger.
 pub(crate) fn cells(ledger: &Ledger) -> Vec<(String, String)> {
     let mut cells = Vec::new();
     let mut put = |name: &str, value: String| cells.push((name.to_owned(), value));
@@ -51,12 +51,12 @@ fn put_vector(cells: &mut Vec<(String, String)>, name: &str, vector: Vec3) {
     cells.extend(components.map(|(axis, value)| (format!("{name}_{axis}"), number(value))));
 }
 
-/// Debug, not Display: it writes 1e-300 as such.
+/// Formats a number with Debug instead of Display, because Debug writes 1e-300 as such.
 fn number(value: f64) -> String {
     format!("{value:?}")
 }
 
-/// An empty cell where a method has no such number.
+/// Formats a number, or an empty cell if the method has no such number.
 fn known(value: Option<f64>) -> String {
     value.map_or(String::new(), number)
 }
@@ -80,12 +80,12 @@ fn joined(cells: impl Iterator<Item = String>) -> String {
 pub struct LedgerWriter {
     path: PathBuf,
     file: File,
-    /// The header, once there is one.
+    /// The header line, once it is written.
     header: Option<String>,
 }
 
 impl LedgerWriter {
-    /// Starts an empty ledger; the first row brings the header.
+    /// Creates an empty ledger; the header is written with the first row.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -94,13 +94,13 @@ impl LedgerWriter {
         Ok(Self { path: path.to_owned(), file, header: None })
     }
 
-    /// Cuts a ledger back to its first `n_rows` rows and goes on after them. Gives what is left of it, too.
+    /// Cuts a ledger back to its first `n_rows` rows; returns the writer that continues after them, and these rows.
     ///
     /// # Errors
     /// When there are fewer rows, or the file cannot be read or written.
     pub fn cut_back(path: &Path, n_rows: usize) -> Result<(Self, LedgerTable), ResultError> {
         let text = std::fs::read_to_string(path).map_err(|source| ResultError::io("read", path, source))?;
-        // a last line without its end was being written when the run stopped
+        // a last line without a line end was being written when the run stopped
         let n_lines = text.matches('\n').count();
         if n_lines < n_rows + 1 {
             let problem = format!("{n_rows} rows are expected, {} are there", n_lines.saturating_sub(1));
@@ -115,10 +115,10 @@ impl LedgerWriter {
         Ok((Self { path: path.to_owned(), file, header }, table))
     }
 
-    /// Adds a row, at once on its way to the disk.
+    /// Appends a row and passes it to the system without delay.
     ///
     /// # Errors
-    /// When it cannot be written, or its columns are not those of the rows before.
+    /// When the row cannot be written, or its columns are not those of the rows before.
     pub fn append(&mut self, ledger: &Ledger) -> Result<(), ResultError> {
         let cells = cells(ledger);
         let header = joined(cells.iter().map(|cell| quoted(&cell.0)));
@@ -143,7 +143,7 @@ impl LedgerWriter {
     }
 }
 
-/// A ledger read back.
+/// A ledger that was read from its file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LedgerTable {
     /// Names of the columns.
@@ -171,7 +171,7 @@ impl LedgerTable {
         Ok(Self { columns, rows })
     }
 
-    /// A column of numbers; empty cells are NaN.
+    /// Returns a column as numbers, NaN for empty cells; `None` if there is no such column.
     pub fn numbers(&self, name: &str) -> Option<Vec<f64>> {
         let at = self.columns.iter().position(|column| column == name)?;
         Some(self.rows.iter().map(|row| row[at].parse().unwrap_or(f64::NAN)).collect())

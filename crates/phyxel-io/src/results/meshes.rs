@@ -1,30 +1,30 @@
-//! Mesh files of a scene, copied into the result folder so that it stands alone.
+//! Mesh files of a scene, copied into the result folder so that the folder is self-contained.
 
 use super::ContentDigest;
 use crate::mesh::{base64, gltf_file::percent_decoded};
 use std::path::Path;
 use toml_edit::{DocumentMut, Item, TableLike, Value};
 
-/// A mesh file to be put into a result folder.
+/// A mesh file to be copied into a result folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeshCopy {
-    /// Path in the result folder, `meshes/DIGEST.EXT`; also what the scene says.
+    /// Path in the result folder, `meshes/DIGEST.EXT`; the bundled scene names the same path.
     pub name: String,
-    /// Its content.
+    /// Content of the file.
     pub bytes: Vec<u8>,
 }
 
-/// A scene whose meshes are named by their content.
+/// A scene whose mesh files are named by the digests of their content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BundledScene {
-    /// The scene's text, pointing into the result folder.
+    /// Text of the scene; its mesh paths point into the result folder.
     pub text: String,
-    /// The files that it points at, each once.
+    /// Mesh files that the scene names, each once.
     pub meshes: Vec<MeshCopy>,
 }
 
-/// Reads the mesh files that a scene names (`mesh = { file = "..." }`, relative to `folder`) and renames them in its text
-/// by their content. A file that cannot be read stays as it is: whoever builds the scene reports it with its place.
+/// Reads the mesh files that a scene names (`mesh = { file = "..." }`, relative to `folder`) and renames them in its
+/// text by their content. A file that cannot be read keeps its name; the error is reported when the scene is built.
 pub fn bundle_meshes(scene_text: &str, folder: &Path) -> BundledScene {
     let unchanged = || BundledScene { text: scene_text.to_owned(), meshes: Vec::new() };
     let Ok(mut document) = scene_text.parse::<DocumentMut>() else { return unchanged() };
@@ -45,7 +45,7 @@ pub fn bundle_meshes(scene_text: &str, folder: &Path) -> BundledScene {
     if meshes.is_empty() { unchanged() } else { BundledScene { text: document.to_string(), meshes } }
 }
 
-/// A glTF text whose buffers are files beside it, with them inside; `None` if there is nothing to do.
+/// Embeds the buffers of a glTF text that are files beside it; `None` if there are none or they cannot be read.
 fn with_buffers_inside(bytes: &[u8], path: &Path) -> Option<Vec<u8>> {
     let mut document: serde_json::Value = serde_json::from_slice(bytes).ok()?;
     let mut is_changed = false;
@@ -114,7 +114,7 @@ mod tests {
         assert!(bundled.text.contains("missing.obj") && bundled.text.contains("[other]\nfile = \"a.OBJ\""));
     }
 
-    /// A triangle whose numbers are in a file beside it is the same mesh when that file is gone.
+    /// Checks that the copy of a triangle with its data in a file beside it is the same mesh when that file is removed.
     #[test]
     fn buffers_of_gltf_files_come_along() {
         let folder = TemporaryFolder::new("meshes_gltf");

@@ -1,17 +1,18 @@
-//! The result folder of a run: frames, ledger, checkpoints and what is known of the run.
+//! The result folder of a run: frames, ledger, checkpoints and metadata.
 //!
 //! ```text
 //! DIR/run.json                      RunInfo: version, bodies, status, frame times, timings
 //! DIR/scene.toml                    the scene as it was run
 //! DIR/meshes/DIGEST.EXT             the mesh files that the scene names
 //! DIR/ledger.csv                    one row of sums per frame
-//! DIR/frames/particles_0000.ply     what other programs read
-//! DIR/frames/surface_BODY_0000.ply  where a surface was asked for
-//! DIR/checkpoint/frame_0000.state   the engine's own state, to go on from
+//! DIR/frames/particles_0000.ply     the particles, readable by other programs
+//! DIR/frames/surface_BODY_0000.ply  the surface of a body, if one was requested
+//! DIR/checkpoint/frame_0000.state   the engine's own state, to resume from
 //! ```
 //! A comparison ([`ComparisonFolder`]) is a folder of such folders.
 //!
-//! Every file is written aside and renamed; only the ledger grows in place, row by row, and is cut back on resuming.
+//! Every file is written under a temporary name and then renamed; only the ledger grows in place, row by row, and is
+//! cut back on resuming.
 
 pub(crate) mod atomic;
 mod checkpoint;
@@ -42,11 +43,11 @@ pub use surface_file::{SurfaceKind, SurfaceTable};
 /// A file format that the program reads or writes, for lists and documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
-    /// How its files end.
+    /// Ending of its files.
     pub extension: &'static str,
-    /// Whether it is read or written, and by what.
+    /// Direction: "read", "written", or both.
     pub direction: &'static str,
-    /// What is in it.
+    /// Description of the content.
     pub about: &'static str,
 }
 

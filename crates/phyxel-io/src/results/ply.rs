@@ -1,21 +1,21 @@
-//! Frames as binary little-endian PLY files: x y z, id, body, radius, then the asked-for columns.
+//! Frames as binary little-endian PLY files: x y z, id, body, radius, then the requested columns.
 //!
-//! A vector column has three properties: `vx vy vz` for the velocity, `NAME_x NAME_y NAME_z` for others. Header comments
-//! hold the time and the units. The reader reads what the writer writes, with properties in any order.
+//! A vector column has three properties: `vx vy vz` for the velocity, `NAME_x NAME_y NAME_z` for others. Header
+//! comments hold the time and the units. The reader accepts the files of this writer, with properties in any order.
 
 use phyxel::frame::Frame;
 use std::fmt::Write;
 
-/// Particles read from a file, rows as in the file.
+/// Particles that were read from a file, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ParticleTable {
-    /// (s)
+    /// Time of the frame (s).
     pub time: f64,
     /// World positions (m).
     pub position: Vec<[f32; 3]>,
     /// Stable ids.
     pub id: Vec<u32>,
-    /// Index of the body.
+    /// Index of the body of each particle.
     pub body: Vec<u32>,
     /// Half the local spacing (m).
     pub radius: Vec<f32>,
@@ -24,7 +24,7 @@ pub struct ParticleTable {
 }
 
 impl ParticleTable {
-    /// The rows of a column of vectors.
+    /// Returns the rows of a column of vectors; `None` if there is no such column.
     pub fn vectors(&self, name: &str) -> Option<&[[f32; 3]]> {
         let is_wanted = |column: &&ParticleColumn| column.name == name && column.n_components == 3;
         self.columns.iter().find(is_wanted).map(|column| column.values.as_chunks().0)
@@ -34,39 +34,39 @@ impl ParticleTable {
 /// A column of a [`ParticleTable`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParticleColumn {
-    /// As asked for in the scene.
+    /// Name of the column, as requested in the scene.
     pub name: String,
-    /// SI unit; empty if the file does not say.
+    /// SI unit of the values; empty if the file does not name it.
     pub unit: String,
-    /// 1 for scalars, 3 for vectors.
+    /// Number of components: 1 for scalars, 3 for vectors.
     pub n_components: usize,
-    /// Row after row.
+    /// Values, row after row.
     pub values: Vec<f32>,
 }
 
-/// Why a file cannot be read as a frame.
+/// Reason why a file cannot be read as a frame.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlyError {
-    /// Not PLY, or not the binary kind.
+    /// The file is not PLY, or not binary little-endian PLY.
     #[error("not a binary little-endian PLY file")]
     NotPly,
     /// The header cannot be understood.
     #[error("PLY header: {0}")]
     Header(String),
-    /// A property or comment that every frame has is not there.
+    /// A property or comment that every frame has is missing.
     #[error("not a frame of phyxel: there is no {0}")]
     Missing(&'static str),
     /// The file ends too early.
     #[error("the file is cut off: {expected} bytes of particles expected, {found} found")]
     Truncated {
-        /// What the header announces.
+        /// Size of the particles according to the header (bytes).
         expected: usize,
-        /// What is there.
+        /// Size of the data in the file (bytes).
         found: usize,
     },
 }
 
-/// Names of the properties of a column.
+/// Returns the names of the properties of a column.
 fn property_names(name: &str, n_components: usize) -> Vec<String> {
     match (name, n_components) {
         ("velocity", 3) => ["vx", "vy", "vz"].map(str::to_owned).to_vec(),
@@ -75,7 +75,7 @@ fn property_names(name: &str, n_components: usize) -> Vec<String> {
     }
 }
 
-/// What a file is made of, wherever it is kept.
+/// Contents of a file, borrowed from a frame or a table.
 struct Contents<'a> {
     time: f64,
     position: &'a [[f32; 3]],
@@ -93,7 +93,7 @@ struct ColumnContents<'a> {
     values: &'a [f32],
 }
 
-/// The bytes of a file.
+/// Returns the bytes of the file of a frame.
 pub fn encode(frame: &Frame) -> Vec<u8> {
     let columns = frame.columns.iter().map(|column| ColumnContents {
         name: &column.name,
@@ -105,7 +105,7 @@ pub fn encode(frame: &Frame) -> Vec<u8> {
     Contents { time: *time, position, id, body, radius, columns: columns.collect(), comments: &[] }.bytes()
 }
 
-/// The bytes of a file with particles that were read, and comments of the caller's own in its header.
+/// Returns the bytes of the file of a table, with additional comments in its header.
 pub fn encode_table(table: &ParticleTable, comments: &[String]) -> Vec<u8> {
     let columns = table.columns.iter().map(|column| ColumnContents {
         name: &column.name,
@@ -166,7 +166,7 @@ impl Contents<'_> {
     }
 }
 
-/// What a header says.
+/// Contents of a header.
 #[derive(Default)]
 struct Header {
     time: Option<f64>,
@@ -178,18 +178,18 @@ struct Header {
 
 const END: &[u8] = b"end_header\n";
 
-/// Reads the bytes of a file.
+/// Reads a frame from the bytes of a file.
 ///
 /// # Errors
-/// When they are no frame, or not a whole one.
+/// When the bytes are no frame, or an incomplete one.
 pub fn decode(bytes: &[u8]) -> Result<ParticleTable, PlyError> {
     decode_columns(bytes, &|_| true)
 }
 
-/// Reads the bytes of a file, of the columns only those that are wanted.
+/// Reads a frame from the bytes of a file, with only the columns for which `is_wanted` returns true.
 ///
 /// # Errors
-/// When they are no frame, or not a whole one.
+/// When the bytes are no frame, or an incomplete one.
 pub fn decode_columns(bytes: &[u8], is_wanted: &dyn Fn(&str) -> bool) -> Result<ParticleTable, PlyError> {
     let (text, rows) = split_header(bytes)?;
     let header = parse_header(text)?;
@@ -203,7 +203,7 @@ pub fn decode_columns(bytes: &[u8], is_wanted: &dyn Fn(&str) -> bool) -> Result<
     Rows { header: &header, bytes: &rows[..expected], stride }.table(is_wanted)
 }
 
-/// The header's lines, without the last, and what follows them.
+/// Splits a file into the lines of its header, without the last, and the data after the header.
 pub(super) fn split_header(bytes: &[u8]) -> Result<(&str, &[u8]), PlyError> {
     if !bytes.starts_with(b"ply\nformat binary_little_endian 1.0\n") {
         return Err(PlyError::NotPly);
@@ -239,7 +239,7 @@ fn parse_header(text: &str) -> Result<Header, PlyError> {
     Ok(header)
 }
 
-/// The rows of a file whose size was checked.
+/// Rows of a file whose size was checked.
 struct Rows<'a> {
     header: &'a Header,
     bytes: &'a [u8],
@@ -273,7 +273,7 @@ impl Rows<'_> {
         Ok(table)
     }
 
-    /// The name of the column that a property belongs to, and all of its properties.
+    /// Returns the name of the column that a property belongs to, and all properties of this column.
     fn parts<'b>(&'b self, property: &'b str) -> (&'b str, Vec<&'b str>) {
         let properties = &self.header.properties;
         let vector = match property {
@@ -307,7 +307,7 @@ impl Rows<'_> {
         self.bytes.chunks_exact(self.stride.max(1))
     }
 
-    /// Where a property stands in a row.
+    /// Returns the offset of a property in a row (bytes).
     fn offset(&self, name: &str) -> Option<usize> {
         Some(4 * self.header.properties.iter().position(|known| known == name)?)
     }
@@ -328,7 +328,7 @@ impl Rows<'_> {
     }
 }
 
-/// Four bytes of a row.
+/// Returns the four bytes at an offset of a row.
 #[inline]
 fn word(row: &[u8], offset: usize) -> [u8; 4] {
     [row[offset], row[offset + 1], row[offset + 2], row[offset + 3]]
@@ -377,7 +377,7 @@ mod tests {
         }
     }
 
-    /// The layout is a contract with other programs: checked byte by byte, not by our own reader.
+    /// Checks the layout byte by byte, not by our own reader, because it is a contract with other programs.
     #[test]
     fn the_layout_is_that_of_the_contract() {
         let bytes = encode(&frame());

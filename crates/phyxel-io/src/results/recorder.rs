@@ -1,4 +1,4 @@
-//! Writes results in the background while the next frame is computed.
+//! Recorder, which writes results in the background while the next frame is computed.
 
 use super::atomic::Aside;
 use super::folder::CheckpointPlace;
@@ -9,16 +9,16 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Frames that may wait for the disk: enough to smooth out hiccups, few enough not to fill the memory.
+/// Number of frames that may wait for the disk: enough to bridge short delays, few enough not to fill the memory.
 const QUEUE: usize = 2;
-/// `run.json` grows with the frames, so it is not rewritten for each of many short ones.
+/// Shortest time between two writes of `run.json`, which grows with the frames and is not rewritten for each short one.
 const INFO_INTERVAL: Duration = Duration::from_millis(500);
 
 enum Job {
     Frame {
         number: usize,
         frame: Frame,
-        /// With the names of their bodies.
+        /// Surfaces with the names of their bodies.
         surfaces: Vec<(String, SurfaceTable)>,
         ledger: Box<Ledger>,
         tally: Tally,
@@ -35,7 +35,7 @@ enum Job {
 
 /// Hands frames, ledger rows and checkpoints to a thread that writes them in order.
 ///
-/// A checkpoint gets its name after its frame and row are written, so that what a checkpoint stands for is always there.
+/// A checkpoint gets its final name after its frame and row are written, so that both exist for every checkpoint.
 #[derive(Debug)]
 pub struct Recorder {
     checkpoints: CheckpointPlace,
@@ -44,7 +44,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Starts the writer. `info` is kept up to date on the disk from now on.
+    /// Starts the writer, which also keeps `info` up to date on the disk from then on.
     ///
     /// # Errors
     /// When `run.json` cannot be written.
@@ -63,10 +63,10 @@ impl Recorder {
         Ok(Self { checkpoints, sender: Some(sender), thread: Some(thread) })
     }
 
-    /// Hands over a frame, surfaces of bodies by name, and a row of the ledger; waits if the disk is behind.
+    /// Queues a frame, the surfaces of bodies by name, and a row of the ledger for writing; waits if the queue is full.
     ///
     /// # Errors
-    /// When something before could not be written.
+    /// When something that was queued before could not be written.
     pub fn frame(
         &mut self,
         number: usize,
@@ -78,16 +78,16 @@ impl Recorder {
         self.send(Job::Frame { number, frame, surfaces, ledger: Box::new(ledger), tally })
     }
 
-    /// Writes the state at a frame that was handed over before. Not in the background: that would take a copy.
+    /// Writes the state at a frame that was queued before; not in the background, because that would need a copy.
     ///
     /// # Errors
-    /// When it, or something before, could not be written.
+    /// When the state, or something that was queued before, could not be written.
     pub fn checkpoint(&mut self, frame: usize, world: &mut World) -> Result<(), ResultError> {
         let file = self.checkpoints.write(frame, world)?;
         self.send(Job::Checkpoint { frame, file })
     }
 
-    /// Waits until all is written. Gives the seconds that writing took.
+    /// Waits until everything is written, and returns the time that writing took (s).
     ///
     /// # Errors
     /// When something could not be written.
@@ -98,7 +98,7 @@ impl Recorder {
 
     fn send(&mut self, job: Job) -> Result<(), ResultError> {
         let sent = self.sender.as_ref().is_some_and(|sender| sender.send(job).is_ok());
-        // the writer only goes away early if it failed
+        // the writer ends early only if it failed
         if sent { Ok(()) } else { self.join().and(Err(ResultError::WriterGone)) }
     }
 
@@ -112,7 +112,7 @@ impl Recorder {
 }
 
 impl Drop for Recorder {
-    /// Everything that was handed over gets written, also when a run ends early.
+    /// Waits until everything in the queue is written, also when a run ends early.
     fn drop(&mut self) {
         let _ = self.join();
     }
@@ -131,7 +131,7 @@ impl Writer {
         while let Ok(job) = jobs.recv() {
             let start = Instant::now();
             if let Err(error) = self.write(job) {
-                // the folder says why it ends here, if it can still be written at all
+                // the reason is recorded in the folder, if it can still be written
                 self.info.status = Status::Failed(error.to_string());
                 let _ = self.folder.write_run_info(&self.info);
                 return Err(error);
@@ -182,14 +182,13 @@ pub(super) mod tests {
     use phyxel::math::{Vec3, vec3};
     use phyxel::world::{Body, World};
 
-    /// A block of n³ particles that falls onto a floor.
+    /// Returns a world with a block of n³ particles that falls onto a floor.
     pub(in super::super) fn block_world(n: usize) -> World {
         let side = 0.1 * n as f64;
         let shape = Shape::Box { size: Vec3::splat(side) };
         let mut floor = Obstacle::new("floor", Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 }.into());
         floor.friction = Friction::Coulomb(0.5);
-        let body =
-            Body::new("block", shape, 0.1, Material { youngs_modulus: 2e4.into(), ..Material::default() });
+        let body = Body::new("block", shape, 0.1, Material::elastic(2e4, 0.3));
         let mut body = body.at(vec3(0.0, 0.5 * side + 0.01, 0.0));
         body.velocity = vec3(0.3, -1.0, 0.0);
         World::builder().body(body).obstacle(floor).build().unwrap()
@@ -222,7 +221,7 @@ pub(super) mod tests {
         Recorder::start(folder, empty_info(), ledger).unwrap()
     }
 
-    /// A run that is dropped after frame 5 and resumed from the checkpoint of frame 3 leaves the same bytes.
+    /// Checks that a run dropped after frame 5 and resumed from the checkpoint of frame 3 writes the same bytes.
     #[test]
     fn a_resumed_recording_has_the_same_bytes_as_one_that_never_stopped() {
         let temporary = TemporaryFolder::new("recorder");
@@ -289,7 +288,7 @@ pub(super) mod tests {
         assert!(missing.contains("particles_0000.ply"), "{missing}");
     }
 
-    /// The folder of the frames vanishes in mid-run: one clear error, no panic, and the writer ends.
+    /// Removes the folder of the frames during a run: this must give one clear error, no panic, and end the writer.
     #[test]
     fn what_cannot_be_written_comes_back_as_an_error() {
         let temporary = TemporaryFolder::new("recorder_error");

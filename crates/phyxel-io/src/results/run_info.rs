@@ -1,53 +1,53 @@
-//! `run.json`: what is known of a run.
+//! Metadata of a run, the file `run.json`.
 
 use super::{ContentDigest, SurfaceKind};
 use serde_json::{Map, Value, json};
 
-/// How a run stands.
+/// State of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Being computed, or ended without a word (killed, power lost).
+    /// The run is being computed, or ended without a message (killed, power lost).
     Running,
-    /// All frames are there.
+    /// The run is finished, with all frames.
     Done,
-    /// It could not go on; the reason.
+    /// The run could not continue, for this reason.
     Failed(String),
-    /// Stopped by the user.
+    /// The user stopped the run.
     Interrupted,
 }
 
 /// A body of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BodyInfo {
-    /// Its name; frames refer to bodies by their place in the list.
+    /// Name of the body; frames refer to a body by its index in the list.
     pub name: String,
-    /// Key of the method that drives it.
+    /// Key of the method that simulates the body.
     pub method: String,
     /// Name of its material.
     pub material: String,
-    /// Particles at the start.
+    /// Number of particles at the start.
     pub n_particles: usize,
-    /// Which surfaces of it are written, if any.
+    /// Kind of surface that is written for the body, if any.
     pub surface: Option<SurfaceKind>,
 }
 
-/// Where time and memory went, summed over the run and its continuations.
+/// Time and memory that a run used, summed over the run and its continuations.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
-    /// Seconds by stage, in the order of first use.
+    /// Name and time of each stage (s), in the order of first use.
     pub stages: Vec<(String, f64)>,
-    /// Steps.
+    /// Number of steps.
     pub n_steps: u64,
-    /// Particles times steps.
+    /// Sum of the number of particles over all steps.
     pub particle_steps: u64,
-    /// From the start to now (s).
+    /// Elapsed real time since the start (s).
     pub wall_seconds: f64,
-    /// Largest memory of the process, if the system says (bytes).
+    /// Largest memory use of the process (bytes), if the system tells it.
     pub peak_memory: Option<u64>,
 }
 
 impl Tally {
-    /// This tally on top of an earlier one.
+    /// Returns the sum of this tally and an earlier one.
     pub fn after(&self, earlier: &Self) -> Self {
         let mut stages = earlier.stages.clone();
         for (name, seconds) in &self.stages {
@@ -66,41 +66,41 @@ impl Tally {
     }
 }
 
-/// What is known of a run.
+/// Metadata of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunInfo {
-    /// Version of the program that began it.
+    /// Version of the program that started the run.
     pub version: String,
-    /// Digest of the scene as run.
+    /// Digest of the scene as it was run.
     pub scene_digest: ContentDigest,
-    /// Of the scene, or its file's name.
+    /// Title of the scene, or the name of its file.
     pub title: String,
     /// Keys of the methods, each once.
     pub methods: Vec<String>,
-    /// In the order of the scene.
+    /// Bodies, in the order of the scene.
     pub bodies: Vec<BodyInfo>,
-    /// Columns asked for.
+    /// Names of the requested columns.
     pub columns: Vec<String>,
-    /// (1/s)
+    /// Number of frames per second (1/s).
     pub frame_rate: f64,
     /// Number of the last frame when the run is done.
     pub n_frames: usize,
     /// Time of each frame written (s).
     pub frame_times: Vec<f64>,
-    /// Particles in each frame written.
+    /// Number of particles in each frame written.
     pub frame_particles: Vec<usize>,
-    /// How it stands.
+    /// State of the run.
     pub status: Status,
-    /// Threads.
+    /// Number of threads.
     pub n_threads: usize,
-    /// Time and memory.
+    /// Time and memory used.
     pub tally: Tally,
 }
 
 const FORMAT: u64 = 1;
 
 impl RunInfo {
-    /// The text of the file.
+    /// Returns the text of the file.
     pub fn to_json(&self) -> String {
         let (status, why) = match &self.status {
             Status::Running => ("running", None),
@@ -133,14 +133,14 @@ impl RunInfo {
             "frame_times": self.frame_times,
             "particles": self.frame_particles,
         });
-        // a value made of numbers and strings always has a text
+        // a value made of numbers and strings can always be written as text
         serde_json::to_string_pretty(&value).map_or_else(|_| value.to_string(), |text| text + "\n")
     }
 
-    /// Reads the text of a file.
+    /// Reads the metadata from the text of a file.
     ///
     /// # Errors
-    /// A sentence on what is missing.
+    /// When an entry is missing or wrong; the error names it.
     pub fn from_json(text: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text).map_err(|error| format!("not valid JSON: {error}"))?;
         if value["format"].as_u64() != Some(FORMAT) {

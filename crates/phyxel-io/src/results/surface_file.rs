@@ -1,47 +1,48 @@
-//! Surfaces as binary little-endian PLY files: vertices with normals and velocities, then faces with what their corners have.
+//! Surfaces as binary little-endian PLY files: vertices with normals and velocities, then faces with data of corners.
 //!
-//! Texture coordinates and normals of corners are lists of a face (`texcoord`, two numbers a corner, and `normals`, three);
-//! its group is the property `group`, named by header comments. The reader reads what the writer writes.
+//! Texture coordinates and normals of corners are lists of a face (`texcoord` with two numbers per corner, `normals`
+//! with three). The group of a face is the property `group`; header comments name the groups. The reader accepts only
+//! files of this writer.
 
 use super::PlyError;
 use std::fmt::Write;
 
-/// A surface at one moment. Counter-clockwise corners are seen from outside.
+/// A surface at one moment. Seen from outside, the corners of a face are in counter-clockwise order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SurfaceTable {
-    /// (s)
+    /// Time of the frame (s).
     pub time: f64,
-    /// Vertices (m).
+    /// Positions of the vertices (m).
     pub position: Vec<[f32; 3]>,
     /// Unit normals, one per vertex.
     pub normal: Vec<[f32; 3]>,
-    /// One per vertex; empty if not known (m/s).
+    /// Velocities (m/s), one per vertex; empty if they are not known.
     pub velocity: Vec<[f32; 3]>,
-    /// How many corners each face has.
+    /// Number of corners of each face.
     pub face_sizes: Vec<u32>,
-    /// Vertices of the corners, face after face.
+    /// Vertex index of each corner, face after face.
     pub corners: Vec<u32>,
     /// Texture coordinates, one per corner; empty if there are none.
     pub uvs: Vec<[f32; 2]>,
-    /// Unit normals, one per corner, where the input mesh brought its own; else empty.
+    /// Unit normals, one per corner, if the input mesh has such normals; else empty.
     pub corner_normals: Vec<[f32; 3]>,
-    /// For each face its place in `group_names`; empty if there are none.
+    /// Index of each face's group in `group_names`; empty if there are no groups.
     pub face_groups: Vec<u32>,
     /// Names of the groups.
     pub group_names: Vec<String>,
 }
 
-/// How a surface follows the matter of a body.
+/// Way in which a surface follows the matter of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SurfaceKind {
-    /// A mesh that is carried along: the body's own.
+    /// The body's own mesh, which moves with the matter.
     Mesh,
-    /// A new skin around the particles in every frame.
+    /// A skin around the particles, which is computed anew in every frame.
     Skin,
 }
 
 impl SurfaceKind {
-    /// As in scenes.
+    /// Returns the key of the kind in scenes.
     pub fn key(self) -> &'static str {
         match self {
             Self::Mesh => "mesh",
@@ -49,14 +50,14 @@ impl SurfaceKind {
         }
     }
 
-    /// The kind of a key.
+    /// Returns the kind with this key, if there is one.
     pub fn of_key(key: &str) -> Option<Self> {
         [Self::Mesh, Self::Skin].into_iter().find(|kind| kind.key() == key)
     }
 }
 
 impl SurfaceTable {
-    /// Corner ranges of the faces.
+    /// Returns the range of corners of each face.
     pub fn faces(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
         self.face_sizes.iter().scan(0, |end, &size| {
             let start = *end;
@@ -65,7 +66,7 @@ impl SurfaceTable {
         })
     }
 
-    /// The faces as triangles, each polygon as a fan.
+    /// Returns the faces as triangles; each polygon is split into a fan.
     pub fn triangles(&self) -> Vec<[u32; 3]> {
         let mut triangles = Vec::with_capacity(self.face_sizes.len());
         for face in self.faces() {
@@ -76,9 +77,9 @@ impl SurfaceTable {
         triangles
     }
 
-    /// The bytes of a file, with comments of the caller's own in its header.
+    /// Returns the bytes of a file, with additional comments in its header.
     pub fn encode(&self, comments: &[String]) -> Vec<u8> {
-        // counts of a byte where they fit: some programs read no others
+        // counts are single bytes if they fit, because some programs read no others
         let longest = 3 * self.face_sizes.iter().copied().max().unwrap_or(0);
         let is_small = longest <= u32::from(u8::MAX);
         let header = self.header(if is_small { "uchar" } else { "uint" }, comments);
@@ -149,10 +150,10 @@ impl SurfaceTable {
         text
     }
 
-    /// Reads the bytes of a file.
+    /// Reads a surface from the bytes of a file.
     ///
     /// # Errors
-    /// When they are no surface, or not a whole one.
+    /// When the bytes are no surface, or an incomplete one.
     pub fn decode(bytes: &[u8]) -> Result<Self, PlyError> {
         let (text, rest) = super::ply::split_header(bytes)?;
         let header = Header::parse(text)?;
@@ -162,7 +163,7 @@ impl SurfaceTable {
             ..Self::default()
         };
         let mut reader = Reader { bytes: rest, at: 0, wide_counts: header.wide_counts };
-        // every vertex and face has a least size: counts that the file cannot hold are refused before memory is taken
+        // every vertex and face has a minimum size: counts too large for the file are refused before allocation
         let n_floats = 6 + if header.has_velocity { 3 } else { 0 };
         let least = header.n_vertices.saturating_mul(4 * n_floats).saturating_add(header.n_faces);
         if least > rest.len() {
@@ -306,7 +307,7 @@ impl Reader<'_> {
 pub(crate) mod tests {
     use super::*;
 
-    /// A square and a triangle with all that a surface can have.
+    /// Returns a square and a triangle with all data that a surface can have.
     pub(crate) fn full_table() -> SurfaceTable {
         SurfaceTable {
             time: 0.25,
@@ -339,7 +340,7 @@ pub(crate) mod tests {
             group_names: Vec::new(),
             ..full.clone()
         };
-        // more corners than a byte counts
+        // more corners than a single byte can count
         let wide = SurfaceTable {
             face_sizes: vec![100],
             corners: (0..100).map(|k| k % 5).collect(),
@@ -350,7 +351,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// The layout is a contract with other programs: checked byte by byte, not by our own reader.
+    /// Checks the layout byte by byte, not by our own reader, because it is a contract with other programs.
     #[test]
     fn the_layout_is_that_of_the_contract() {
         let bytes = full_table().encode(&[]);

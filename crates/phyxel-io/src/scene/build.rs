@@ -4,7 +4,7 @@ use super::description::*;
 use super::schema::SHAPE_KEYS;
 use super::section::{Gap, Section, Value};
 use super::{events, settings};
-use phyxel::material::{Law, YieldMeasure};
+use phyxel::material::{Flow, Law, PROPERTIES, Part, Property, YieldMeasure};
 use phyxel::math::Vec3;
 use phyxel::surface::CarryOrder;
 
@@ -77,35 +77,45 @@ fn direction(section: &Section, key: &'static str) -> Built<Vec3> {
     section.vector(key)?.try_normalize().ok_or_else(|| section.gap(key))
 }
 
-fn material(name: &str, section: &Section) -> Built<Material> {
-    Ok(Material {
-        name: name.to_owned(),
-        based_on: optional(section, "based_on", |section, key| section.text(key).cloned())?,
-        density: varying(section, "density")?,
-        youngs_modulus: varying(section, "youngs_modulus")?,
-        poisson_ratio: varying(section, "poisson_ratio")?,
-        viscosity: varying(section, "viscosity")?,
+/// A material without problems.
+pub(crate) fn material(name: &str, section: &Section) -> Built<Material> {
+    let creep = if section.has("plasticity") { Some(section.section("plasticity")?) } else { None };
+    let mut values = phyxel::material::Material {
         law: optional(section, "law", |section, key| {
             let laws: Vec<(&str, Law)> = Law::ALL.iter().map(|&(law, word, _)| (word, law)).collect();
             choice(section, key, &laws)
         })?,
-        plasticity: optional(section, "plasticity", |section, key| plasticity(section.section(key)?))?,
-    })
+        flow: match creep {
+            Some(creep) => Flow::Creep(choice(creep, "yield_measure", &MEASURES)?),
+            None => Flow::None,
+        },
+        ..Default::default()
+    };
+    for info in &PROPERTIES {
+        let home = match info.part {
+            Part::Matter => Some(section),
+            Part::Creep => creep,
+        };
+        if let Some(home) = home {
+            values[info.property] = varying(home, info.key)?;
+        }
+    }
+    let based_on = optional(section, "based_on", |section, key| section.text(key).cloned())?;
+    Ok(Material { name: name.to_owned(), based_on, values })
 }
 
-/// What counts as stress, by its word.
+/// Path of a property below its material.
+pub(crate) fn property_path(property: Property) -> String {
+    let info = property.info();
+    match info.part {
+        Part::Matter => info.key.to_owned(),
+        Part::Creep => format!("plasticity.{}", info.key),
+    }
+}
+
+/// Measures of stress by their words.
 pub(crate) const MEASURES: [(&str, YieldMeasure); 2] =
     [("total", YieldMeasure::Total), ("deviatoric", YieldMeasure::Deviatoric)];
-
-fn plasticity(section: &Section) -> Built<Plasticity> {
-    Ok(Plasticity {
-        yield_stress: varying(section, "yield_stress")?,
-        flow_rate: varying(section, "flow_rate")?,
-        hardening: varying(section, "hardening")?,
-        thickening_stress: varying(section, "thickening_stress")?,
-        yield_measure: choice(section, "yield_measure", &MEASURES)?,
-    })
-}
 
 pub(crate) fn varying(section: &Section, key: &'static str) -> Built<Varying> {
     let Ok(table) = section.section(key) else {
@@ -116,7 +126,7 @@ pub(crate) fn varying(section: &Section, key: &'static str) -> Built<Varying> {
         return Ok(Varying::Along { axis, from: table.number("from")?, to: table.number("to")? });
     }
     Ok(Varying::Inside {
-        shape: placed_shape(table.section("inside")?)?,
+        region: placed_shape(table.section("inside")?)?,
         value: table.number("value")?,
         outside: table.number("outside")?,
     })

@@ -153,7 +153,7 @@ fn check_body_shapes(root: &Section, problems: &mut Vec<Problem>) {
 fn check_materials(root: &Section, problems: &mut Vec<Problem>) {
     for (_, material) in root.named("materials").into_iter().flatten() {
         let Ok(plasticity) = material.section("plasticity") else { continue };
-        let largest = |key| build::varying(plasticity, key).map(|value| value.largest());
+        let largest = |key| build::varying(plasticity, key).map(|value| value.range().1);
         let (Ok(yield_stress), Ok(hardening)) = (largest("yield_stress"), largest("hardening")) else {
             continue;
         };

@@ -3,7 +3,6 @@
 //! Nothing here is read from other files or simulated; meshes are named, shapes are not yet filled.
 
 use crate::results::SurfaceKind;
-use phyxel::material::{Law, YieldMeasure};
 use phyxel::math::{Mat3, Vec3};
 use phyxel::methods::{MethodFactory, SettingValue};
 use phyxel::surface::CarryOrder;
@@ -99,91 +98,12 @@ pub struct Material {
     pub name: String,
     /// Preset that gave what the file leaves out.
     pub based_on: Option<String>,
-    /// Mass per volume at rest, in kg/m³.
-    pub density: Varying,
-    /// Young's modulus, in Pa.
-    pub youngs_modulus: Varying,
-    /// Poisson's ratio.
-    pub poisson_ratio: Varying,
-    /// Shear viscosity, in Pa·s.
-    pub viscosity: Varying,
-    /// From strain to stress; `None` is the method's own law.
-    pub law: Option<Law>,
-    /// How it flows; `None` for what only springs back.
-    pub plasticity: Option<Plasticity>,
-}
-
-impl Material {
-    /// Every scalar that may vary, with its key.
-    pub fn scalars(&self) -> Vec<(&'static str, &Varying)> {
-        let mut scalars = vec![
-            ("density", &self.density),
-            ("youngs_modulus", &self.youngs_modulus),
-            ("poisson_ratio", &self.poisson_ratio),
-            ("viscosity", &self.viscosity),
-        ];
-        if let Some(p) = &self.plasticity {
-            scalars.extend([
-                ("plasticity.yield_stress", &p.yield_stress),
-                ("plasticity.flow_rate", &p.flow_rate),
-                ("plasticity.hardening", &p.hardening),
-                ("plasticity.thickening_stress", &p.thickening_stress),
-            ]);
-        }
-        scalars
-    }
-}
-
-/// How a material flows.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Plasticity {
-    /// Stress of a pulled bar over which it flows, in Pa.
-    pub yield_stress: Varying,
-    /// How quickly strain turns plastic, in 1/s.
-    pub flow_rate: Varying,
-    /// Yield stress gained per stress that flow took away.
-    pub hardening: Varying,
-    /// Stress over which flow slows down, in Pa; 0 is off.
-    pub thickening_stress: Varying,
-    /// What counts as stress.
-    pub yield_measure: YieldMeasure,
+    /// Its properties, law and flow.
+    pub values: phyxel::material::Material<PlacedShape>,
 }
 
 /// A scalar that may vary over a body.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Varying {
-    /// The same everywhere.
-    Uniform(f64),
-    /// Linear along a direction, from one end of the body to the other.
-    Along {
-        /// Unit vector in world space.
-        axis: Vec3,
-        /// Value at the end where the axis begins.
-        from: f64,
-        /// Value at the end where the axis points to.
-        to: f64,
-    },
-    /// One value inside a shape, another outside.
-    Inside {
-        /// In world coordinates at time 0.
-        shape: PlacedShape,
-        /// Value inside.
-        value: f64,
-        /// Value outside.
-        outside: f64,
-    },
-}
-
-impl Varying {
-    /// Largest value that can occur.
-    pub fn largest(&self) -> f64 {
-        match *self {
-            Self::Uniform(value) => value,
-            Self::Along { from, to, .. } => from.max(to),
-            Self::Inside { value, outside, .. } => value.max(outside),
-        }
-    }
-}
+pub type Varying = phyxel::material::Varying<PlacedShape>;
 
 /// A shape around its own origin.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,14 +1,21 @@
 //! Events: from sections to the engine's, and what takes more than one key to see.
 
 use super::build::{self, Built, choice, optional};
-use super::description::Varying;
 use super::problem::Problem;
 use super::section::Section;
-use phyxel::material::{MaterialChange, PlasticityChange, YieldMeasure};
+use phyxel::material::{Flow, MaterialChange, PROPERTIES, Part, Property, PropertyInfo};
 use phyxel::world::{Action, Event, Hold};
 
+/// Properties that events may change.
+fn changing() -> impl Iterator<Item = &'static PropertyInfo> {
+    PROPERTIES.iter().filter(|info| info.may_change)
+}
+
 /// Keys of an event that change a material, but for `material` itself.
-const MATERIAL_KEYS: [&str; 5] = ["youngs_modulus", "poisson_ratio", "viscosity", "plasticity", "elastic"];
+fn material_keys() -> impl Iterator<Item = &'static str> {
+    let scalars = changing().filter(|info| info.part == Part::Matter).map(|info| info.key);
+    scalars.chain(["plasticity", "elastic"])
+}
 
 /// An event without problems.
 pub(crate) fn event(section: &Section, materials: &[(String, Section)]) -> Built<Event> {
@@ -22,7 +29,7 @@ pub(crate) fn event(section: &Section, materials: &[(String, Section)]) -> Built
         let change = match section.text("material") {
             Ok(name) => {
                 let found = materials.iter().find(|(other, _)| other == name);
-                whole_change(&found.ok_or_else(|| section.gap("material"))?.1)?
+                whole_change(name, &found.ok_or_else(|| section.gap("material"))?.1)?
             }
             Err(_) => change(section)?,
         };
@@ -44,52 +51,31 @@ fn drag(section: &Section) -> Built<Action> {
 }
 
 fn change(section: &Section) -> Built<MaterialChange> {
-    let number = |key| optional(section, key, Section::number);
-    let mut plasticity = optional(section, "plasticity", |section, key| {
-        let flow = section.section(key)?;
-        let number = |key| optional(flow, key, Section::number);
-        Ok(PlasticityChange::On {
-            yield_stress: number("yield_stress")?,
-            flow_rate: number("flow_rate")?,
-            hardening: number("hardening")?,
-            thickening_stress: number("thickening_stress")?,
-            measure: optional(flow, "yield_measure", |flow, key| choice(flow, key, &build::MEASURES))?,
-        })
-    })?;
-    if section.has("elastic") {
-        plasticity = Some(PlasticityChange::Off);
+    let creep = section.section("plasticity").ok();
+    let mut change = MaterialChange::default();
+    for info in changing() {
+        let home = match info.part {
+            Part::Matter => Some(section),
+            Part::Creep => creep,
+        };
+        if let Some(home) = home {
+            change.values[info.property] = optional(home, info.key, Section::number)?;
+        }
     }
-    Ok(MaterialChange {
-        youngs_modulus: number("youngs_modulus")?,
-        poisson_ratio: number("poisson_ratio")?,
-        viscosity: number("viscosity")?,
-        plasticity,
-    })
+    if let Some(creep) = creep {
+        let measure = optional(creep, "yield_measure", |flow, key| choice(flow, key, &build::MEASURES))?;
+        change.flow = measure.map(Flow::Creep);
+    }
+    if section.has("elastic") {
+        change.flow = Some(Flow::None);
+    }
+    Ok(change)
 }
 
 /// Everything that another material says.
-fn whole_change(material: &Section) -> Built<MaterialChange> {
-    let uniform = |section: &Section, key: &'static str| match build::varying(section, key)? {
-        Varying::Uniform(value) => Ok(Some(value)),
-        _ => Err(section.gap(key)),
-    };
-    let plasticity = optional(material, "plasticity", |material, key| {
-        let flow = material.section(key)?;
-        let measure: YieldMeasure = choice(flow, "yield_measure", &build::MEASURES)?;
-        Ok(PlasticityChange::On {
-            yield_stress: uniform(flow, "yield_stress")?,
-            flow_rate: uniform(flow, "flow_rate")?,
-            hardening: uniform(flow, "hardening")?,
-            thickening_stress: uniform(flow, "thickening_stress")?,
-            measure: Some(measure),
-        })
-    })?;
-    Ok(MaterialChange {
-        youngs_modulus: uniform(material, "youngs_modulus")?,
-        poisson_ratio: uniform(material, "poisson_ratio")?,
-        viscosity: uniform(material, "viscosity")?,
-        plasticity: Some(plasticity.unwrap_or(PlasticityChange::Off)),
-    })
+fn whole_change(name: &str, section: &Section) -> Built<MaterialChange> {
+    let material = build::material(name, section)?;
+    MaterialChange::to_material(&material.values).map_err(|key| section.gap(key))
 }
 
 /// Every problem of the events that takes more than one key to see; names are checked with the other references.
@@ -123,9 +109,9 @@ fn check_time(root: &Section, event: &Section, problems: &mut Vec<Problem>) {
 }
 
 fn check_material(root: &Section, event: &Section, problems: &mut Vec<Problem>) {
-    let own = || MATERIAL_KEYS.iter().filter(|key| event.has(key));
+    let own = || material_keys().filter(|key| event.has(key));
     if !event.has("body") {
-        for key in own().chain(["material"].iter().filter(|key| event.has(key))) {
+        for key in own().chain(["material"].into_iter().filter(|key| event.has(key))) {
             let problem = Problem::new(event.span_of(key), format!("`{key}` needs the `body` that changes"));
             problems.push(problem.with_help("add `body = \"bar\"` to the event"));
         }
@@ -164,28 +150,22 @@ fn check_other_material(root: &Section, event: &Section, problems: &mut Vec<Prob
     let mut report = |message: String, help: &str| {
         problems.push(Problem::new(event.span_of("material"), message).with_help(help));
     };
-    if let Some(now) = body.and_then(|body| body.text("material").ok()).and_then(find) {
-        let densities = (build::varying(now, "density"), build::varying(new, "density"));
-        if let (Ok(before), Ok(after)) = densities
-            && before != after
-        {
+    let Ok(new) = build::material(other, new) else { return };
+    let now = body.and_then(|body| body.text("material").ok()).and_then(find);
+    if let Some(now) = now.and_then(|now| build::material(other, now).ok()) {
+        if now.values[Property::Density] != new.values[Property::Density] {
             let message = format!("material `{other}` has another density than the body");
             report(message, "mass cannot change while it runs: give both materials the same density");
         }
-        if now.text("law").ok() != new.text("law").ok() {
+        if now.values.law != new.values.law {
             let message = format!("material `{other}` has another law than the body's");
             report(message, "the law cannot change while it runs: give both materials the same one");
         }
     }
-    let flow = new.section("plasticity").ok();
-    let scalars = ["youngs_modulus", "poisson_ratio", "viscosity"].map(|key| (Some(new), key));
-    let flow_scalars = ["yield_stress", "flow_rate", "hardening", "thickening_stress"].map(|key| (flow, key));
-    for (section, key) in scalars.into_iter().chain(flow_scalars) {
-        let value = section.and_then(|section| build::varying(section, key).ok());
-        if !matches!(value, None | Some(Varying::Uniform(_))) {
-            let message = format!("`{key}` of material `{other}` varies over the body");
-            report(message, "only the material of the start may vary; give a single value");
-        }
+    let scalars = new.values.scalars().filter(|(property, _)| property.info().may_change);
+    for (property, _) in scalars.filter(|(_, value)| value.uniform().is_none()) {
+        let message = format!("`{}` of material `{other}` varies over the body", property.info().key);
+        report(message, "only the material of the start may vary; give a single value");
     }
 }
 

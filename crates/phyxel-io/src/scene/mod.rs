@@ -26,7 +26,7 @@ mod world;
 
 pub use file::{ParseOptions, SceneFile};
 pub use overrides::{apply_overrides, with_method};
-pub use presets::materials_markdown;
+pub use presets::{materials_markdown, preset_properties};
 pub use problem::{Problem, SceneError, line_column};
 pub use schema::{json_schema, reference_markdown};
 pub use spans::Spans;

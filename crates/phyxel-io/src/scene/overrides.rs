@@ -263,7 +263,7 @@ fn name_of(table: &dyn TableLike) -> Option<String> {
     table.get("name").and_then(Item::as_str).map(str::to_owned)
 }
 
-/// Number of the entry that `path(1)` means in the array `path[0]`, by name, else by number.
+/// Number of the entry that `path[1]` means in the array `path[0]`, by name, else by number.
 fn find_entry(path: &[Key], names: &[Option<String>]) -> Result<usize, Fault> {
     let list = path.first().map_or("", |key| key.get());
     let Some(wanted) = path.get(1).map(Key::get) else {

@@ -3,7 +3,7 @@
 use super::problem::Problem;
 use super::schema::{Kind, Table};
 use super::spelling::{listed, nearest};
-use phyxel::material::{PRESETS, Preset};
+use phyxel::material::{PRESETS, PROPERTIES, Part, Preset, PropertyInfo};
 use std::fmt::Write;
 use std::ops::Range;
 use toml_edit::{InlineTable, TableLike, Value};
@@ -48,19 +48,14 @@ impl Base {
 
 /// A preset as a scene would write it.
 fn as_table(preset: &Preset) -> InlineTable {
-    let table = |entries: &[(&str, f64)]| {
-        entries.iter().map(|(key, value)| (*key, Value::from(*value))).collect::<InlineTable>()
+    let table = |part: Part| {
+        let values = preset.values.iter().map(|(property, value)| (property.info(), *value));
+        let own = values.filter(|(info, _)| info.part == part);
+        own.map(|(info, value)| (info.key, Value::from(value))).collect::<InlineTable>()
     };
-    let mut material = table(&[
-        ("density", preset.density),
-        ("youngs_modulus", preset.youngs_modulus),
-        ("poisson_ratio", preset.poisson_ratio),
-        ("viscosity", preset.viscosity),
-    ]);
-    if let Some((yield_stress, flow_rate, hardening)) = preset.plasticity {
-        let plasticity =
-            table(&[("yield_stress", yield_stress), ("flow_rate", flow_rate), ("hardening", hardening)]);
-        material.insert("plasticity", Value::InlineTable(plasticity));
+    let mut material = table(Part::Matter);
+    if preset.flows() {
+        material.insert("plasticity", Value::InlineTable(table(Part::Creep)));
     }
     material
 }
@@ -94,23 +89,30 @@ plasticity.flow_rate = 40
 Real materials vary by factors, with temperature, moisture and make. The numbers are where to begin; sources and choices
 stand below the table. All keys: [scene reference](scene-reference.md#material).
 
-| preset | density [kg/m3] | E [Pa] | ν | viscosity [Pa.s] | yield stress [Pa] | flow rate [1/s] | hardening |
-|---|---|---|---|---|---|---|---|
 ";
+
+/// Properties that some preset has, as the columns of tables.
+pub fn preset_properties() -> impl Iterator<Item = &'static PropertyInfo> {
+    PROPERTIES.iter().filter(|info| PRESETS.iter().any(|preset| preset.get(info.property).is_some()))
+}
 
 /// The text of `docs/materials.md`.
 pub fn materials_markdown() -> String {
     let mut text = HEAD.to_owned();
     // Writing to a string cannot fail.
+    let mut row = |cells: &mut dyn Iterator<Item = String>| {
+        let _ = writeln!(text, "| {} |", cells.collect::<Vec<_>>().join(" | "));
+    };
+    let heads = preset_properties().map(PropertyInfo::heading);
+    row(&mut ["preset".to_owned()].into_iter().chain(heads));
+    row(&mut std::iter::repeat_n("---".to_owned(), 1 + preset_properties().count()));
     for preset in PRESETS {
-        let Preset { name, density, youngs_modulus, poisson_ratio, viscosity, .. } = preset;
-        let _ = write!(text, "| {name} | {density} | {youngs_modulus:e} | {poisson_ratio} | {viscosity} |");
-        let _ = match preset.plasticity {
-            Some((yield_stress, flow_rate, hardening)) => {
-                writeln!(text, " {yield_stress:e} | {flow_rate} | {hardening} |")
-            }
-            None => writeln!(text, " elastic | | |"),
+        let value = |info: &PropertyInfo| match preset.get(info.property) {
+            Some(value) if value >= 1e5 => format!("{value:e}"),
+            Some(value) => value.to_string(),
+            None => "–".to_owned(),
         };
+        row(&mut [preset.name.to_owned()].into_iter().chain(preset_properties().map(value)));
     }
     text.push_str("\n## Sources\n");
     for Preset { name, source, .. } in PRESETS {

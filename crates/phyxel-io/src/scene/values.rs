@@ -37,7 +37,7 @@ impl Validator<'_> {
             | Kind::Reference(_) => self.word(kind, node, place),
             Kind::QuantityOrTable(..)
             | Kind::Table(_)
-            | Kind::Methods
+            | Kind::Derived(_)
             | Kind::Tables(..)
             | Kind::NamedTables(..) => self.wrong_type(kind, node, place),
         }

@@ -1,8 +1,9 @@
 //! The text of a scene with other events: how a run that was driven by hand is kept.
 
+use super::build::MEASURES;
 use super::overrides::{parse, replace};
 use super::problem::SceneError;
-use phyxel::material::{MaterialChange, PlasticityChange, YieldMeasure};
+use phyxel::material::{Flow, MaterialChange, Part};
 use phyxel::math::Vec3;
 use phyxel::world::{Action, Event, Hold};
 use toml_edit::{Array, ArrayOfTables, InlineTable, Item, Table, Value};
@@ -70,38 +71,22 @@ fn event_table(event: &Event) -> Table {
 }
 
 fn material_values(change: &MaterialChange) -> Vec<(&'static str, Value)> {
-    let scalars = [
-        ("youngs_modulus", change.youngs_modulus),
-        ("poisson_ratio", change.poisson_ratio),
-        ("viscosity", change.viscosity),
-    ];
-    let mut values: Vec<(&'static str, Value)> =
-        scalars.into_iter().filter_map(|(key, value)| Some((key, value?.into()))).collect();
-    match &change.plasticity {
-        None => {}
-        Some(PlasticityChange::Off) => values.push(("elastic", true.into())),
-        Some(PlasticityChange::On { yield_stress, flow_rate, hardening, thickening_stress, measure }) => {
-            let scalars = [
-                ("yield_stress", yield_stress),
-                ("flow_rate", flow_rate),
-                ("hardening", hardening),
-                ("thickening_stress", thickening_stress),
-            ];
-            let mut flow = InlineTable::new();
-            for (key, value) in scalars {
-                if let Some(value) = value {
-                    flow.insert(key, (*value).into());
-                }
-            }
-            if let Some(measure) = measure {
-                let word = match measure {
-                    YieldMeasure::Total => "total",
-                    YieldMeasure::Deviatoric => "deviatoric",
-                };
-                flow.insert("yield_measure", word.into());
-            }
-            values.push(("plasticity", Value::InlineTable(flow)));
-        }
+    let given = |part: Part| {
+        let own = change.values.iter().filter(move |(info, _)| info.part == part);
+        own.filter_map(|(info, value)| Some((info.key, Value::from((*value)?))))
+    };
+    let mut values: Vec<(&'static str, Value)> = given(Part::Matter).collect();
+    if change.flow == Some(Flow::None) {
+        values.push(("elastic", true.into()));
+        return values;
+    }
+    let mut creep: InlineTable = given(Part::Creep).collect();
+    if let Some(Flow::Creep(measure)) = change.flow {
+        let word = MEASURES.iter().find(|known| known.1 == measure).map_or("", |known| known.0);
+        creep.insert("yield_measure", word.into());
+    }
+    if !creep.is_empty() {
+        values.push(("plasticity", Value::InlineTable(creep)));
     }
     values
 }

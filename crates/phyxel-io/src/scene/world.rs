@@ -1,6 +1,7 @@
 //! From a scene to a world: meshes are read, shapes filled, methods made. What goes wrong is reported at its place in
 //! the scene file.
 
+use super::build::property_path;
 use super::description as scene;
 use super::spelling::nearest;
 use super::{Problem, SceneError, SceneFile};
@@ -9,7 +10,6 @@ use crate::surface::SurfaceMesh;
 use phyxel::contact::{Axes, Ease, Friction, Grip, Keyframe, Motion, Obstacle};
 use phyxel::forces::{Field, ForceField};
 use phyxel::geometry::{Fill, FillError, PlacedShape, Placement, Sampling, Shape, Spacing, TriangleMesh};
-use phyxel::material::{Material, Plasticity, Varying};
 use phyxel::math::{Quat, Real, Vec3};
 use phyxel::methods::{ColumnInfo, Refusal, find_method};
 use phyxel::surface::Carried;
@@ -156,10 +156,10 @@ impl SceneFile {
             find_meshes(&grip.select.shape, &format!("grips.{k}.select"), &mut found);
         }
         for material in &scene.materials {
-            for (key, value) in material.scalars() {
-                if let scene::Varying::Inside { shape, .. } = value {
-                    let path = format!("materials.{}.{key}.inside", material.name);
-                    find_meshes(&shape.shape, &path, &mut found);
+            for (property, value) in material.values.scalars() {
+                if let scene::Varying::Inside { region, .. } = value {
+                    let path = format!("materials.{}.{}.inside", material.name, property_path(property));
+                    find_meshes(&region.shape, &path, &mut found);
                 }
             }
         }
@@ -185,13 +185,6 @@ impl SceneFile {
 
     fn body(&self, body: &scene::Body, meshes: &Meshes, options: &WorldOptions) -> Body {
         let material = &self.scene.materials[body.material];
-        let varying = |v: &scene::Varying| match v {
-            scene::Varying::Uniform(value) => Varying::Uniform(*value),
-            scene::Varying::Along { axis, from, to } => Varying::Along { axis: *axis, from: *from, to: *to },
-            scene::Varying::Inside { shape, value, outside } => {
-                Varying::Inside { region: Box::new(placed(shape, meshes)), value: *value, outside: *outside }
-            }
-        };
         Body {
             name: body.name.clone(),
             shape: placed(&body.shape, meshes),
@@ -209,20 +202,7 @@ impl SceneFile {
                 seed: body.seed,
                 max_particles: options.max_particles,
             },
-            material: Material {
-                density: varying(&material.density),
-                youngs_modulus: varying(&material.youngs_modulus),
-                poisson_ratio: varying(&material.poisson_ratio),
-                viscosity: varying(&material.viscosity),
-                law: material.law,
-                plasticity: material.plasticity.as_ref().map(|p| Plasticity {
-                    yield_stress: varying(&p.yield_stress),
-                    flow_rate: varying(&p.flow_rate),
-                    hardening: varying(&p.hardening),
-                    thickening_stress: varying(&p.thickening_stress),
-                    measure: p.yield_measure,
-                }),
-            },
+            material: material.values.map_region(|shape| Box::new(placed(shape, meshes))),
             method: Some(body.method.clone()),
             velocity: body.velocity,
             angular_velocity: body.angular_velocity,
@@ -270,7 +250,7 @@ impl SceneFile {
         let scene::Body { method, material, .. } = &self.scene.bodies[body];
         let material = &self.scene.materials[*material];
         let Some(entry) = find_method(method) else { return format!("bodies.{body}.method") };
-        let Some(Refusal { property: key, .. }) = entry.refusal(material.law, material.plasticity.is_some())
+        let Some(Refusal { property: key, .. }) = entry.refusal(material.values.law, material.values.flow)
         else {
             return format!("bodies.{body}");
         };

@@ -1,4 +1,4 @@
-//! Meshes that bodies carry along: from a file or a shape to what is written of them in every frame.
+//! Surface meshes that move with their bodies: made from a file or a shape, written in every frame.
 
 mod normals;
 
@@ -8,12 +8,12 @@ use normals::NormalRule;
 use phyxel::geometry::{PlacedShape, ShapeError};
 use phyxel::math::Vec3;
 
-/// Faces of a shape that meet at a larger angle than this keep a sharp edge (rad).
+/// Smallest angle between faces of a shape at which their edge stays sharp (rad).
 const CREASE: f64 = 0.6;
-/// Segments around a round shape, at the least and at the most.
+/// Smallest and largest number of segments around a round shape.
 const SEGMENTS: (f64, f64) = (16.0, 1024.0);
 
-/// A mesh that follows its body.
+/// A surface mesh that follows its body.
 #[derive(Clone, Debug)]
 pub struct SurfaceMesh {
     rest: PolygonMesh,
@@ -21,16 +21,16 @@ pub struct SurfaceMesh {
 }
 
 impl SurfaceMesh {
-    /// A mesh from a file, where it stands at the start.
+    /// Creates the surface from a mesh of a file, at its position at the start.
     pub fn new(rest: PolygonMesh) -> Self {
         let rule = if rest.normals.is_empty() { NormalRule::smooth(&rest) } else { NormalRule::own(&rest) };
         Self { rest, rule }
     }
 
-    /// The surface of a shape, with edges about as long as `edge` (m).
+    /// Creates the surface of a shape, with edges about as long as `edge` (m).
     ///
     /// # Errors
-    /// When it has no closed surface.
+    /// When the shape has no closed surface.
     pub fn of_shape(shape: &PlacedShape, edge: f64) -> Result<Self, ShapeError> {
         let extent = shape.bounds().ok_or(ShapeError::Infinite)?.size().max_element();
         let segments = (std::f64::consts::PI * extent / edge).ceil().clamp(SEGMENTS.0, SEGMENTS.1);
@@ -39,17 +39,17 @@ impl SurfaceMesh {
         Ok(Self { rest, rule })
     }
 
-    /// Vertices at the start, in the order in which they are to be carried (m).
+    /// Returns the positions of the vertices at the start (m); [`SurfaceMesh::at`] takes them in the same order.
     pub fn vertices(&self) -> &[Vec3] {
         &self.rest.vertices
     }
 
-    /// Whether it has texture coordinates.
+    /// Returns true if the mesh has texture coordinates.
     pub fn has_uvs(&self) -> bool {
         !self.rest.uvs.is_empty()
     }
 
-    /// Length of the longest edge at the start (m).
+    /// Returns the length of the longest edge at the start (m).
     pub fn longest_edge(&self) -> f64 {
         let PolygonMesh { vertices, corners, .. } = &self.rest;
         let place = |k: usize| vertices[corners[k] as usize];
@@ -60,7 +60,7 @@ impl SurfaceMesh {
         self.rest.faces().map(longest).fold(0.0, f64::max)
     }
 
-    /// The mesh with its vertices elsewhere; velocities may be empty.
+    /// Returns the surface with its vertices at other positions; velocities may be empty.
     pub fn at(&self, time: f64, positions: &[Vec3], velocities: &[Vec3]) -> SurfaceTable {
         let floats = |v: &Vec3| v.as_vec3().to_array();
         let (normal, corner_normals) = self.rule.normals(&self.rest, positions);

@@ -1,37 +1,38 @@
-//! Normals of a mesh that has moved.
+//! Normals of a deformed mesh.
 //!
-//! Corners at one place that shall look smooth share a normal. It is the mean of what their faces say, weighted by the angles
-//! at the corner: the face's own normal, or the one that the mesh brought along, turned like the face.
+//! Corners at the same position that shall look smooth share a normal. It is the mean of the normals of their faces,
+//! weighted by the angles at the corners. The normal of a face is its geometric normal, or the normal given in the
+//! mesh, rotated with the face.
 
 use crate::mesh::PolygonMesh;
 use phyxel::math::{Mat3, Vec3};
 use std::collections::HashMap;
 
-/// Which corners share a normal, and what it is made of.
+/// Assignment of corners to shared normals.
 #[derive(Clone, Debug)]
 pub(super) struct NormalRule {
-    /// For each corner the normal that it shares.
+    /// Index of the shared normal of each corner.
     shared: Vec<u32>,
     n_shared: usize,
-    /// Whether corners of one vertex may differ, so that they are worth writing.
+    /// True if corners of one vertex may have different normals, so that normals of corners are written.
     has_edges: bool,
 }
 
 type Place = [u64; 3];
 
-/// Vertices at one place are one, also where a file has several of them along a seam.
+/// Returns a key of a position; vertices at the same position, such as along a seam of a file, have the same key.
 fn place(position: Vec3) -> Place {
     (position + Vec3::ZERO).to_array().map(f64::to_bits)
 }
 
 impl NormalRule {
-    /// All corners at one place share a normal.
+    /// Creates the rule that all corners at the same position share a normal.
     pub(super) fn smooth(mesh: &PolygonMesh) -> Self {
         let at = |&vertex: &u32| (place(mesh.vertices[vertex as usize]), [0; 3]);
         Self::sharing(mesh.corners.iter().map(at), false)
     }
 
-    /// Corners at one place share a normal if the mesh gives them the same.
+    /// Creates the rule that corners at the same position share a normal if the mesh gives them equal ones.
     pub(super) fn own(mesh: &PolygonMesh) -> Self {
         let corners = mesh.corners.iter().zip(&mesh.normals);
         let key = |(&vertex, normal): (&u32, &Vec3)| {
@@ -40,7 +41,7 @@ impl NormalRule {
         Self::sharing(corners.map(key), true)
     }
 
-    /// Corners at one place share a normal if their faces are joined by edges that are not sharp.
+    /// Creates the rule that corners at the same position share a normal if no sharp edge separates their faces.
     pub(super) fn creased(mesh: &PolygonMesh, crease: f64) -> Self {
         let normals: Vec<Vec3> = mesh
             .faces()
@@ -54,7 +55,7 @@ impl NormalRule {
         }
         let mut shared = vec![u32::MAX; mesh.corners.len()];
         let mut n_shared = 0;
-        // corners in order, so that numbers do not depend on the map
+        // corners in order, so that the indices do not depend on the order of the map
         for corner in 0..mesh.corners.len() {
             if shared[corner] != u32::MAX {
                 continue;
@@ -88,7 +89,7 @@ impl NormalRule {
         Self { shared, n_shared: known.len(), has_edges }
     }
 
-    /// Normals of vertices and, if they may differ, of corners.
+    /// Returns the normals of vertices and, if they may differ, of corners.
     pub(super) fn normals(&self, mesh: &PolygonMesh, positions: &[Vec3]) -> (Vec<Vec3>, Vec<Vec3>) {
         let mut shared = vec![Vec3::ZERO; self.n_shared];
         let mut by_vertex = vec![Vec3::ZERO; positions.len()];
@@ -115,7 +116,7 @@ impl NormalRule {
         }
         shared.iter_mut().chain(&mut by_vertex).for_each(|n| *n = n.try_normalize().unwrap_or(Vec3::Y));
         if !self.has_edges {
-            // vertices along a seam share theirs
+            // vertices along a seam share their normals
             for (corner, &vertex) in mesh.corners.iter().enumerate() {
                 by_vertex[vertex as usize] = shared[self.shared[corner] as usize];
             }
@@ -125,7 +126,7 @@ impl NormalRule {
     }
 }
 
-/// A direction turned like a frame of an edge and a normal.
+/// Returns a direction rotated like the frame of an edge and a normal, from `rest` to `now`.
 fn turned(direction: Vec3, rest: (Vec3, Vec3), now: (Vec3, Vec3)) -> Vec3 {
     let frame = |(edge, normal): (Vec3, Vec3)| -> Option<Mat3> {
         let normal = normal.try_normalize()?;
@@ -142,7 +143,7 @@ fn angle_between(a: Vec3, b: Vec3) -> f64 {
     a.cross(b).length().atan2(a.dot(b))
 }
 
-/// Twice the area vector of a polygon, also if it is not flat (Newell).
+/// Returns twice the area vector of a polygon, also if it is not flat (Newell).
 fn face_normal(corners: &[u32], positions: &[Vec3]) -> Vec3 {
     let place = |k: usize| positions[corners[k % corners.len()] as usize];
     (1..corners.len()).map(|k| (place(k) - place(0)).cross(place(k + 1) - place(0))).sum()
@@ -201,7 +202,7 @@ mod tests {
         for (n, rest) in corners.iter().zip(&mesh.normals) {
             assert!(n.distance(turn(*rest)) < 1e-12);
         }
-        // without normals, vertices at one place share theirs
+        // in a mesh without normals, vertices at the same position share theirs
         let bare = PolygonMesh { normals: Vec::new(), ..mesh };
         let (vertices, corners) = NormalRule::smooth(&bare).normals(&bare, &bare.vertices);
         assert!(corners.is_empty());

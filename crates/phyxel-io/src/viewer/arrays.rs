@@ -1,23 +1,23 @@
-//! The arrays of a packet: what the header says of them, and their bytes.
+//! Arrays of a packet: their entries in the header, and their bytes.
 
 use super::packet::{PageColumn, PageSurface};
 use serde_json::{Map, Value, json};
 
-/// Arrays begin at multiples of this (bytes).
+/// Alignment of arrays (bytes): they begin at multiples of this.
 pub(super) const ALIGNMENT: usize = 4;
 
-/// Arrays that are the same in many moments, each once.
+/// Arrays that are the same in many frames, stored once each.
 #[derive(Debug, Default)]
 pub(crate) struct SharedArrays {
-    /// Bytes by number, until they are taken.
+    /// Numbers and bytes of the new arrays, which the caller takes out.
     pub(crate) fresh: Vec<(usize, Vec<u8>)>,
     n_arrays: usize,
-    /// What each kind of array was last.
+    /// Key, number and values of the last array of each kind.
     last: Vec<(String, usize, Vec<u32>)>,
 }
 
 impl SharedArrays {
-    /// The number of an array, a new one if it is not as before.
+    /// Returns the number of an array: that of the last one if it is equal, otherwise a new one.
     fn number(&mut self, key: &str, values: &[u32]) -> usize {
         if let Some((_, number, _)) = self.last.iter().find(|(known, _, last)| known == key && last == values)
         {
@@ -32,18 +32,18 @@ impl SharedArrays {
     }
 }
 
-/// The arrays of a packet, one after the other.
+/// Bytes of the arrays of a packet, one after the other.
 #[derive(Default)]
 pub(super) struct Arrays<'a> {
     pub(super) bytes: Vec<u8>,
-    /// If the packet is to be compact.
+    /// Store of shared arrays; present if the packet is compact.
     pub(super) shared: Option<&'a mut SharedArrays>,
 }
 
 pub(super) type Entry = Map<String, Value>;
 
 impl Arrays<'_> {
-    /// Appends an array and says what stands where.
+    /// Appends an array and returns its entry for the header.
     fn add<const N: usize>(
         &mut self,
         name: &str,
@@ -68,7 +68,7 @@ impl Arrays<'_> {
         self.add(name, "f32", n_components, values.iter().map(|value| value.to_le_bytes()))
     }
 
-    /// Floats as 16-bit shares of the range of each component.
+    /// Appends floats as 16-bit fractions of the range of each component.
     fn shares(&mut self, name: &str, n_components: usize, values: &[f32]) -> Entry {
         let of_component = |k: usize| values.iter().skip(k).step_by(n_components).copied();
         let low: Vec<f32> =
@@ -88,7 +88,7 @@ impl Arrays<'_> {
         entry
     }
 
-    /// Bodies in a byte each, or two where there are many.
+    /// Appends the indices of bodies as one byte each, or two if there are many bodies.
     pub(super) fn bodies(&mut self, bodies: &[u32]) -> Value {
         let values = bodies.iter();
         if bodies.iter().all(|&body| body <= u32::from(u8::MAX)) {
@@ -108,7 +108,7 @@ impl Arrays<'_> {
         entry.into()
     }
 
-    /// Whole numbers that seldom change; `key` tells apart what is compared with what.
+    /// Appends integers that seldom change; in a compact packet, they are shared with earlier ones of the same `key`.
     pub(super) fn steady(&mut self, name: &str, key: &str, values: &[u32]) -> Value {
         match &mut self.shared {
             Some(shared) => {
@@ -139,7 +139,7 @@ fn entry(name: &str, kind: &str, n_components: usize, length: usize) -> Entry {
     entry
 }
 
-/// Smallest and largest finite value.
+/// Returns the smallest and largest finite value; `None` if there are no finite values.
 fn whole_range(values: &[f32]) -> Option<[f32; 2]> {
     let finite = values.iter().filter(|value| value.is_finite());
     let [low, high] =
@@ -147,12 +147,13 @@ fn whole_range(values: &[f32]) -> Option<[f32; 2]> {
     (low <= high).then_some([low, high])
 }
 
-/// Share of the values at each end that may lie beyond the colours: a few extreme particles must not darken all others.
+/// Fraction of values at each end left out of the range of colours, so that a few extreme particles do not darken all
+/// others.
 const CUT: f64 = 0.002;
-/// Cells of the histogram that finds them.
+/// Number of cells of the histogram that finds these values.
 const N_CELLS: usize = 512;
 
-/// The range of all finite values but a few extreme ones, as fine as a cell of the histogram.
+/// Returns the range of all finite values except a few extreme ones, with the resolution of the histogram.
 pub(crate) fn bulk_range(values: &[f32]) -> Option<[f32; 2]> {
     let [low, high] = whole_range(values)?;
     let scale = N_CELLS as f32 / (high - low);

@@ -1,29 +1,29 @@
-//! The ledger as the page takes it: numbers and units, no words.
+//! The ledger as JSON for the page: only columns of numbers, with their units.
 
 use crate::results::{LedgerTable, ledger_cells};
 use phyxel::world::Ledger;
 use serde_json::{Value, json};
 
-/// The one column that is no number.
+/// Name of the only column that is not a number.
 const REASON: &str = "time_step_reason";
 
-/// Names and units of the columns, by the ledger of any moment of the run.
+/// Returns the names and units of the columns, taken from the ledger of any moment of the run.
 pub fn ledger_columns(ledger: &Ledger) -> Value {
     heads(ledger_cells(ledger).iter().map(|cell| cell.0.as_str()))
 }
 
-/// A row; `null` where there is no number.
+/// Returns a row of numbers; `null` for cells without a number.
 pub fn ledger_row(ledger: &Ledger) -> Value {
     let cells = ledger_cells(ledger);
     cells.iter().filter(|cell| cell.0 != REASON).map(|cell| number(&cell.1)).collect()
 }
 
-/// A ledger that was read, from a row on.
+/// Returns the columns and all rows of a ledger that was read.
 pub(crate) fn table_json(table: &LedgerTable) -> Value {
     json!({ "columns": heads(table.columns.iter().map(String::as_str)), "rows": rows_from(table, 0) })
 }
 
-/// Rows from `first` on.
+/// Returns the rows from `first` to the end.
 pub(crate) fn rows_from(table: &LedgerTable, first: usize) -> Value {
     let row = |row: &Vec<String>| -> Value {
         let cells = table.columns.iter().zip(row).filter(|cell| cell.0 != REASON);
@@ -40,7 +40,7 @@ fn number(cell: &str) -> Value {
     cell.parse::<f64>().ok().filter(|value| value.is_finite()).map_or(Value::Null, Value::from)
 }
 
-/// SI unit of a column; empty for counts.
+/// Returns the SI unit of a column; empty for counts.
 fn unit(name: &str) -> &'static str {
     let base = name.strip_suffix(['x', 'y', 'z']).and_then(|base| base.strip_suffix('_')).unwrap_or(name);
     match base {

@@ -1,7 +1,7 @@
-//! What the browser page of the viewer is and what it is fed with: the page, moments as packets, a result folder as a source.
+//! The browser page of the viewer and its data: the page itself, frames as packets, and result folders as their source.
 //!
-//! No network here: a server hands out [`page`], [`Replay::info`] and [`Replay::packet`]; the html export writes the same
-//! things into one file.
+//! This module has no network code: a server sends [`page`], [`Replay::info`] and [`Replay::packet`]; the html export
+//! writes the same data into one file.
 
 mod arrays;
 mod error;

@@ -1,71 +1,71 @@
-//! One moment as the page takes it: a header in JSON, then arrays that typed arrays are laid over without copying.
+//! Packet of one frame for the page: a header in JSON, then arrays that JavaScript uses in place as typed arrays.
 //!
 //! ```text
 //! "PHXF"  u32 length of the header, a multiple of 4  header (padded with spaces)  arrays, each at a multiple of 4
 //! ```
-//! Numbers are little-endian. The header says what stands where; offsets count from its end. In a compact packet, for files
-//! that are to be small, floats are 16-bit shares of their range (`low`, `high`), and what is the same in many moments stands
-//! aside, once, and is named by its number (`shared`).
+//! Numbers are little-endian. The header lists the arrays; their offsets count from its end. In a compact packet, for
+//! small files, floats are 16-bit fractions of their range (`low`, `high`), and an array that is the same in many
+//! frames is stored once outside of the packets and referred to by its number (`shared`).
 
 use super::arrays::{ALIGNMENT, Arrays, SharedArrays};
 use crate::results::{ParticleTable, SurfaceTable};
 use phyxel::frame::Frame;
 use serde_json::{Value, json};
 
-/// The first bytes of every packet.
+/// First bytes of every packet.
 const MAGIC: &[u8; 4] = b"PHXF";
 
-/// What is seen at one moment, wherever it is kept.
+/// Data of one frame that the page shows, borrowed from its source.
 #[derive(Clone, Debug, Default)]
 pub struct PageFrame<'a> {
-    /// Its place in the sequence that the page plays.
+    /// Index in the sequence of frames that the page plays.
     pub frame: usize,
-    /// (s)
+    /// Time of the frame (s).
     pub time: f64,
     /// World positions (m).
     pub position: &'a [[f32; 3]],
-    /// (m)
+    /// Radii of the particles (m).
     pub radius: &'a [f32],
-    /// Index of the body.
+    /// Index of the body of each particle.
     pub body: &'a [u32],
-    /// Stable ids; only compact packets have them, for there nobody can be asked later.
+    /// Stable ids; only compact packets contain them, because their page has no server to ask later.
     pub id: &'a [u32],
-    /// What the page asked for.
+    /// Columns that the page requested.
     pub columns: Vec<PageColumn<'a>>,
-    /// Of the bodies that have one.
+    /// Surfaces of the bodies that have one.
     pub surfaces: Vec<PageSurface<'a>>,
-    /// Poses of the obstacles, column by column.
+    /// Poses of the obstacles as 4×4 matrices, column by column.
     pub obstacles: Vec<[f32; 16]>,
-    /// The row of the ledger, in live runs.
+    /// Row of the ledger, in live runs only.
     pub ledger: Option<Value>,
 }
 
 /// A column of the particles.
 #[derive(Clone, Copy, Debug)]
 pub struct PageColumn<'a> {
-    /// As the page knows it.
+    /// Name of the column, as the page uses it.
     pub name: &'a str,
-    /// 1 for scalars, 3 for vectors, which are sent as lengths.
+    /// Number of components: 1 for scalars, 3 for vectors, which are sent as lengths.
     pub n_components: usize,
-    /// Row after row.
+    /// Values, row after row.
     pub values: &'a [f32],
 }
 
-/// A surface, triangulated.
+/// Triangulated surface of a body.
 #[derive(Clone, Debug)]
 pub struct PageSurface<'a> {
     /// Index of the body.
     pub body: usize,
-    /// (m)
+    /// Positions of the vertices (m).
     pub position: &'a [[f32; 3]],
-    /// One per vertex.
+    /// Normals, one per vertex.
     pub normal: &'a [[f32; 3]],
     /// Three vertices per triangle, counter-clockwise from outside.
     pub index: Vec<u32>,
 }
 
 impl<'a> PageFrame<'a> {
-    /// A moment of a running world, with those of the frame's columns that are named.
+    /// Creates the data of a frame of a running world, with those of its columns that are named in `columns`.
     pub fn of_frame(frame_index: usize, frame: &'a Frame, columns: &[String]) -> Self {
         let all = frame.columns.iter();
         let all = all.map(|c| PageColumn { name: &c.name, n_components: c.n_components, values: &c.values });
@@ -81,7 +81,7 @@ impl<'a> PageFrame<'a> {
         }
     }
 
-    /// A moment that was read, with all its columns.
+    /// Creates the data of a frame that was read, with all its columns.
     pub fn of_table(frame_index: usize, table: &'a ParticleTable) -> Self {
         let all = table.columns.iter();
         let all = all.map(|c| PageColumn { name: &c.name, n_components: c.n_components, values: &c.values });
@@ -97,17 +97,17 @@ impl<'a> PageFrame<'a> {
         }
     }
 
-    /// The bytes that are sent.
+    /// Returns the bytes of the packet.
     pub fn encode(&self) -> Vec<u8> {
         self.encode_with(Arrays::default())
     }
 
-    /// The same in about a third of the room; arrays that are as before go to `shared`.
+    /// Returns the bytes of a compact packet, about a third of the size; arrays that seldom change go to `shared`.
     pub(crate) fn encode_compact(&self, shared: &mut SharedArrays) -> Vec<u8> {
         self.encode_with(Arrays { shared: Some(shared), ..Arrays::default() })
     }
 
-    /// Lowest and highest coordinates of all that is seen; none if nothing is, or something has no place.
+    /// Returns the lowest and highest coordinates of all positions; `None` if there are none or one is not finite.
     fn bounds(&self) -> Option<[[f32; 3]; 2]> {
         let all = self.surfaces.iter().map(|surface| surface.position).chain([self.position]);
         let mut bounds = [[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]];
@@ -148,7 +148,7 @@ impl<'a> PageFrame<'a> {
 }
 
 impl<'a> PageSurface<'a> {
-    /// The surface of a body; faces with more than three corners are cut into fans.
+    /// Creates the surface of a body; faces with more than three corners are cut into fans.
     pub fn of_table(body: usize, table: &'a SurfaceTable) -> Self {
         Self {
             body,
@@ -159,7 +159,7 @@ impl<'a> PageSurface<'a> {
     }
 }
 
-/// Magic, length, header and arrays in one piece.
+/// Joins magic, length, header and arrays to a packet.
 fn framed(header: &Value, arrays: &[u8]) -> Vec<u8> {
     let mut text = header.to_string();
     while !text.len().is_multiple_of(ALIGNMENT) {
@@ -167,7 +167,7 @@ fn framed(header: &Value, arrays: &[u8]) -> Vec<u8> {
     }
     let mut bytes = Vec::with_capacity(8 + text.len() + arrays.len());
     bytes.extend_from_slice(MAGIC);
-    // a header lists arrays, not particles: it never comes near 4 GiB
+    // a header lists arrays, not particles, so it is always much smaller than 4 GiB
     bytes.extend_from_slice(&(text.len() as u32).to_le_bytes());
     bytes.extend_from_slice(text.as_bytes());
     bytes.extend_from_slice(arrays);
@@ -175,7 +175,7 @@ fn framed(header: &Value, arrays: &[u8]) -> Vec<u8> {
 }
 
 impl<'a> PageColumn<'a> {
-    /// One number per particle: the length of vectors.
+    /// Returns one number per particle: the value of a scalar, or the length of a vector.
     pub(crate) fn scalars(&self) -> std::borrow::Cow<'a, [f32]> {
         match self.n_components {
             0 | 1 => self.values.into(),

@@ -1,15 +1,15 @@
-//! The page: the files of `viewer/` in one text that needs nothing else.
+//! The page of the viewer: the files of `viewer/` in one self-contained text.
 
-/// Where the style goes.
+/// Mark in the page that is replaced by the style.
 const STYLE_MARK: &str = "/* style */";
-/// Where the script goes.
+/// Mark in the page that is replaced by the script.
 const SCRIPT_MARK: &str = "/* script */";
-/// Where an export puts its data.
+/// Mark in the page at which an export inserts its data.
 const DATA_MARK: &str = "<!-- data -->";
 
 const FRAME: &str = include_str!("../../../../viewer/index.html");
 const STYLE: &str = include_str!("../../../../viewer/style.css");
-/// One scope: later files use what earlier ones define.
+/// Script files in one scope; later files use the definitions of earlier ones.
 const SCRIPTS: &[&str] = &[
     include_str!("../../../../viewer/maths.js"),
     include_str!("../../../../viewer/colors.js"),
@@ -25,13 +25,13 @@ const SCRIPTS: &[&str] = &[
     include_str!("../../../../viewer/main.js"),
 ];
 
-/// The text of the page, the same for a server and for an export.
+/// Returns the text of the page, which is the same for a server and for an export.
 pub fn page() -> String {
     let style = FRAME.replacen(STYLE_MARK, STYLE, 1);
     style.replacen(SCRIPT_MARK, &SCRIPTS.concat(), 1)
 }
 
-/// The page in two parts, before and after the data that an export puts into it.
+/// Returns the page in two parts, before and after the data that an export inserts.
 pub(crate) fn page_around_data() -> (String, String) {
     let page = page();
     let (before, after) = page.split_once(DATA_MARK).unwrap_or((&page, ""));

@@ -1,10 +1,10 @@
-//! The numbers of one particle.
+//! Values of one particle, as JSON for the page.
 
 use crate::results::ParticleTable;
 use phyxel::frame::Frame;
 use serde_json::{Value, json};
 
-/// The answer about a particle of a running world; `None` if there is no such row.
+/// Returns the values of a particle of a running world; `None` if there is no such row.
 pub fn particle_of_frame(
     frame_index: usize,
     row: usize,
@@ -28,7 +28,7 @@ pub fn particle_of_frame(
     )
 }
 
-/// The answer about a particle that was read.
+/// Returns the values of a particle of a frame that was read; `None` if there is no such row.
 pub(super) fn particle_of_table(
     frame_index: usize,
     row: usize,
@@ -50,7 +50,7 @@ pub(super) fn particle_of_table(
     ))
 }
 
-/// What every particle has.
+/// Values that every particle has.
 struct Head {
     frame: usize,
     row: usize,
@@ -61,7 +61,7 @@ struct Head {
 }
 
 impl Head {
-    /// Columns are name, unit, components and values.
+    /// Returns the answer in JSON; columns are given as name, unit, number of components and values.
     fn answer<'a>(
         &self,
         body_names: &[String],

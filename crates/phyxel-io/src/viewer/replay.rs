@@ -1,4 +1,4 @@
-//! A result folder as the page plays it, also while it grows.
+//! Replay of a result folder in the page, also while the folder grows.
 
 use super::arrays::{SharedArrays, bulk_range};
 use super::packet::{PageFrame, PageSurface};
@@ -10,28 +10,28 @@ use phyxel::methods::CATALOGUE;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Frames that are looked at for the range of colours before any is asked for.
+/// Number of frames that are read at the start to find the ranges of colours.
 const N_SAMPLES: usize = 5;
-/// A result whose frames are larger has its first frame only looked at: the first picture must not wait (bytes).
+/// Largest file of a frame (bytes) for reading these; else only the first frame is read, so that it is shown soon.
 const LARGE_FRAME: u64 = 40 << 20;
 
-/// A result folder that is looked at.
+/// A result folder that the page plays.
 #[derive(Debug)]
 pub struct Replay {
     folder: ResultFolder,
     run: RunInfo,
     body_names: Vec<String>,
-    /// Of the frames, ascending; the page counts them from 0.
+    /// Numbers of the frames, ascending; the page counts the frames from 0.
     numbers: Vec<usize>,
     columns: Vec<Column>,
     bounds: [[f32; 3]; 2],
     scenery: Scenery,
     notes: Vec<String>,
-    /// Rows of the ledger when it was last told of; later ones are news to every page.
+    /// Number of rows of the ledger at the last message; later rows are new to every page.
     n_ledger_rows: usize,
 }
 
-/// What is shown of each body.
+/// Selects the bodies whose particles and surfaces are shown.
 #[derive(Debug)]
 pub(crate) struct Selection {
     pub(crate) particles: Vec<bool>,
@@ -64,7 +64,7 @@ struct Column {
     name: String,
     unit: String,
     n_components: usize,
-    /// Over the frames that were looked at.
+    /// Range of the values over the frames that were read.
     range: Option<[f32; 2]>,
 }
 
@@ -72,7 +72,7 @@ impl Replay {
     /// Opens a result folder, which may still be growing.
     ///
     /// # Errors
-    /// When it is no result, cannot be read, or has no frames yet.
+    /// When the folder is no result, cannot be read, or has no frames yet.
     pub fn open(path: &Path) -> Result<Self, ViewerError> {
         let folder = ResultFolder::open(path)?;
         let numbers = folder.frame_numbers()?;
@@ -81,7 +81,7 @@ impl Replay {
         Ok(replay)
     }
 
-    /// Some frames of a result folder.
+    /// Creates the replay of some frames of a result folder.
     pub(crate) fn of_frames(folder: ResultFolder, numbers: Vec<usize>) -> Result<Self, ViewerError> {
         let Some(&first) = numbers.first() else {
             return Err(ViewerError::NoFrames(folder.path().to_owned()));
@@ -108,7 +108,7 @@ impl Replay {
         Ok(replay)
     }
 
-    /// Looks at some frames for the range of each column.
+    /// Reads some frames to find the range of each column.
     fn sample_ranges(&mut self) -> Result<(), ViewerError> {
         let size =
             std::fs::metadata(self.folder.frame_path(self.numbers[0])).map_or(u64::MAX, |file| file.len());
@@ -134,22 +134,22 @@ impl Replay {
         }
     }
 
-    /// How many frames there are to play.
+    /// Returns the number of frames to play.
     pub fn n_frames(&self) -> usize {
         self.numbers.len()
     }
 
-    /// The message that introduces the result to a page.
+    /// Returns the message that describes the result to a page.
     pub fn info(&self) -> Value {
         let mut notes = self.notes.clone();
-        // a run that has just begun has an empty one; a damaged one is no reason to see nothing
+        // the ledger of a run that has just begun is empty; the frames are shown even if it is damaged
         let mut ledger = self.folder.ledger().unwrap_or_else(|error| {
             if self.numbers.len() > 1 {
                 notes.push(format!("There are no plots: {error}."));
             }
             LedgerTable::default()
         });
-        // row k is of frame k
+        // row k belongs to frame k
         let (first, last) = (self.numbers[0], self.numbers[self.numbers.len() - 1]);
         ledger.rows.truncate(last + 1);
         ledger.rows.drain(..first.min(ledger.rows.len()));
@@ -188,10 +188,10 @@ impl Replay {
         })
     }
 
-    /// A frame as the page takes it, with the named columns.
+    /// Returns the packet of a frame, with the named columns.
     ///
     /// # Errors
-    /// When there is no such frame or column, or it cannot be read.
+    /// When there is no such frame or column, or the frame cannot be read.
     pub fn packet(&self, index: usize, columns: &[String]) -> Result<Vec<u8>, ViewerError> {
         let number = self.number(index)?;
         if let Some(unknown) =
@@ -205,7 +205,7 @@ impl Replay {
         Ok(self.page_frame(index, &table, &surfaces).encode())
     }
 
-    /// A frame for a file: all columns, in little room. The ranges of colours come to be those of all frames asked for.
+    /// Returns the compact packet of a frame, with all columns; widens the ranges of colours by those of this frame.
     pub(crate) fn compact_packet(
         &mut self,
         index: usize,
@@ -234,7 +234,7 @@ impl Replay {
         page_frame
     }
 
-    /// The surfaces of a frame with the index of each one's body. Bodies whose surface is not written yet are left out.
+    /// Reads the surfaces of a frame, with the indices of their bodies; surfaces that are not written yet are left out.
     fn surfaces(&self, number: usize) -> Result<Vec<(usize, SurfaceTable)>, ViewerError> {
         let mut surfaces = Vec::new();
         for (index, body) in self.run.bodies.iter().enumerate().filter(|(_, body)| body.surface.is_some()) {
@@ -245,17 +245,17 @@ impl Replay {
         Ok(surfaces)
     }
 
-    /// The numbers of a particle.
+    /// Returns the values of a particle.
     ///
     /// # Errors
-    /// When there is no such frame or row, or it cannot be read.
+    /// When there is no such frame or row, or the frame cannot be read.
     pub fn particle(&self, index: usize, row: usize) -> Result<Value, ViewerError> {
         let table = self.folder.read_frame(self.number(index)?)?;
         particle_of_table(index, row, &table, &self.body_names)
             .ok_or(ViewerError::NoSuchRow { row, n_rows: table.id.len() })
     }
 
-    /// Looks whether frames have been added; if so, gives the message that says so.
+    /// Checks for new frames; if there are any, returns the message that tells it to the page.
     ///
     /// # Errors
     /// When the folder cannot be read.
@@ -291,7 +291,7 @@ fn columns(table: &ParticleTable) -> Vec<Column> {
     table.columns.iter().map(column).collect()
 }
 
-/// The obstacles of the scene as run.
+/// Returns the obstacles of the scene as it was run.
 fn obstacles(folder: &ResultFolder) -> Result<Vec<phyxel::contact::Obstacle>, SceneError> {
     let text = folder.scene_text().unwrap_or_default();
     let methods: Vec<(&str, bool)> =
@@ -300,7 +300,7 @@ fn obstacles(folder: &ResultFolder) -> Result<Vec<phyxel::contact::Obstacle>, Sc
     SceneFile::parse(&text, "scene.toml", &options)?.obstacles(folder.path())
 }
 
-/// Of the particles with their radii; a unit box about the origin if there are none.
+/// Returns the bounds of the particles with their radii; a unit box about the origin if there are none.
 fn bounds(table: &ParticleTable) -> [[f32; 3]; 2] {
     let mut bounds = [[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]];
     for (position, radius) in table.position.iter().zip(&table.radius) {

@@ -1,13 +1,13 @@
-//! Obstacles as the page draws them: shapes once, poses at every moment.
+//! Obstacles as the page draws them: shapes once, poses in every frame.
 
 use phyxel::contact::{Obstacle, Pose};
 use phyxel::geometry::Shape;
 use phyxel::math::{Mat3, Vec3};
 use serde_json::{Value, json};
 
-/// Segments around a round obstacle.
+/// Number of segments around a round obstacle.
 const RESOLUTION: usize = 48;
-/// A half-space is a floor if its normal is this vertical.
+/// Smallest y component of the unit normal of a half-space that is drawn as the ground.
 const UPRIGHT: f64 = 0.9999;
 
 /// The obstacles of a scene.
@@ -18,7 +18,7 @@ pub struct Scenery {
 }
 
 impl Scenery {
-    /// Takes the obstacles apart. Infinite planes are drawn around `middle`.
+    /// Creates the shapes of the obstacles; infinite planes are drawn around `middle`.
     pub fn new(obstacles: Vec<Obstacle>, middle: [f32; 3]) -> Self {
         let middle = Vec3::from_array(middle.map(f64::from));
         let mut has_ground = false;
@@ -31,19 +31,19 @@ impl Scenery {
         Self { obstacles, shapes }
     }
 
-    /// What is the same at every moment.
+    /// Returns the shapes, which are the same in every frame.
     pub fn info(&self) -> Value {
         self.shapes.clone().into()
     }
 
-    /// Where each of them is, relative to the start: matrices, column by column.
+    /// Returns the pose of each obstacle relative to the start, as 4×4 matrices, column by column.
     pub fn poses(&self, time: f64) -> Vec<[f32; 16]> {
         let pose = |obstacle: &Obstacle| matrix(&obstacle.motion.pose(time, obstacle.center()));
         self.obstacles.iter().map(pose).collect()
     }
 }
 
-/// What is drawn of an obstacle, at time 0.
+/// Returns the shape of an obstacle at time 0, as JSON for the page.
 fn shape(obstacle: &Obstacle, middle: Vec3, has_ground: bool) -> Value {
     let name = &obstacle.name;
     if matches!(obstacle.shape.shape, Shape::HalfSpace { .. }) {
@@ -68,7 +68,7 @@ fn shape(obstacle: &Obstacle, middle: Vec3, has_ground: bool) -> Value {
                 "triangles": mesh.triangles().as_flattened(),
             })
         }
-        // what has no surface is not drawn; it keeps its place in the list of poses
+        // a shape without a surface is not drawn, but keeps its index in the list of poses
         Err(_) => json!({ "name": name, "kind": "none" }),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::bad_scenes::assert_bad;
 use crate::{SHORT, parse};
-use phyxel::material::{MaterialChange, PlasticityChange, YieldMeasure};
+use phyxel::material::{Flow, MaterialChange, Property, YieldMeasure};
 use phyxel::math::vec3;
 use phyxel::world::{Action, Event, Hold};
 use phyxel_io::scene::with_events;
@@ -26,27 +26,17 @@ fn material(change: MaterialChange) -> Action {
 fn every_kind_of_event_is_read_in_si() {
     assert_eq!(action("gravity = [0, \"-1 cm/s2\", 0]"), Action::Gravity(vec3(0.0, -0.01, 0.0)));
     assert_eq!(action("release = true"), Action::Release);
-    let change = MaterialChange {
-        youngs_modulus: Some(2e4),
-        poisson_ratio: Some(0.4),
-        viscosity: Some(3.0),
-        plasticity: None,
-    };
+    let change = MaterialChange::default()
+        .with(Property::YoungsModulus, 2e4)
+        .with(Property::PoissonRatio, 0.4)
+        .with(Property::Viscosity, 3.0);
     let text = "body = \"bar\"\nyoungs_modulus = \"20 kPa\"\npoisson_ratio = \"40 %\"\nviscosity = 3";
     assert_eq!(action(text), material(change));
-    let flow = PlasticityChange::On {
-        yield_stress: Some(2e3),
-        flow_rate: None,
-        hardening: None,
-        thickening_stress: None,
-        measure: Some(YieldMeasure::Total),
-    };
+    let flow = MaterialChange::default().with(Property::YieldStress, 2e3);
+    let flow = flow.flowing(Flow::Creep(YieldMeasure::Total));
     let text = "body = \"bar\"\nplasticity = { yield_stress = \"2 kPa\", yield_measure = \"total\" }";
-    assert_eq!(
-        action(text),
-        material(MaterialChange { plasticity: Some(flow), ..MaterialChange::default() })
-    );
-    let off = MaterialChange { plasticity: Some(PlasticityChange::Off), ..MaterialChange::default() };
+    assert_eq!(action(text), material(flow));
+    let off = MaterialChange::default().flowing(Flow::None);
     assert_eq!(action("body = \"bar\"\nelastic = true"), material(off));
     let to = vec3(0.0, 1.0, 0.5);
     let drag = |hold| Action::Drag { hold, to };
@@ -67,13 +57,14 @@ fn every_kind_of_event_is_read_in_si() {
 fn another_material_is_all_its_values() {
     let event = "body = \"bar\"\nmaterial = \"wax\"\n[materials.wax]\nbased_on = \"modelling clay\"\npoisson_ratio = 0.2";
     let Action::Material { change, .. } = action(event) else { panic!("a material") };
-    assert_eq!((change.youngs_modulus, change.poisson_ratio), (Some(2e6), Some(0.2)));
-    let Some(PlasticityChange::On { yield_stress, measure, .. }) = change.plasticity else { panic!("flow") };
-    assert_eq!((yield_stress, measure), (Some(120e3), Some(YieldMeasure::Deviatoric)));
+    let moduli = [Property::YoungsModulus, Property::PoissonRatio].map(|p| change.values[p]);
+    assert_eq!(moduli, [Some(2e6), Some(0.2)]);
+    assert_eq!(change.values[Property::YieldStress], Some(120e3));
+    assert_eq!(change.flow, Some(Flow::Creep(YieldMeasure::Deviatoric)));
     let elastic = "body = \"bar\"\nmaterial = \"gum\"\n[materials.gum]\ndensity = 1800\nyoungs_modulus = 3\npoisson_ratio = 0";
     let Action::Material { change, .. } = action(elastic) else { panic!("a material") };
-    assert_eq!(change.plasticity, Some(PlasticityChange::Off));
-    assert_eq!(change.viscosity, Some(0.0));
+    assert_eq!(change.flow, Some(Flow::None));
+    assert_eq!(change.values[Property::Viscosity], Some(0.0));
 }
 
 #[test]
@@ -220,19 +211,17 @@ fn events_are_written_so_that_they_read_back_the_same() {
         let time = 0.999 / (k + 1) as f64;
         let mut add = |action| events.push(Event { time, action });
         add(Action::Gravity(vec3(x, -x, 1.0 / x.max(1e-300))));
-        let flow = PlasticityChange::On {
-            yield_stress: Some(x.abs()),
-            flow_rate: Some(0.1 * k as f64),
-            hardening: (k % 2 == 0).then_some(0.3),
-            thickening_stress: None,
-            measure: [None, Some(YieldMeasure::Total), Some(YieldMeasure::Deviatoric)][k % 3],
-        };
-        let change = MaterialChange {
-            youngs_modulus: Some(x.abs().max(1e-300)),
-            poisson_ratio: (k % 2 == 0).then_some(0.1 + 0.2),
-            viscosity: Some(x.abs()),
-            plasticity: Some(if k % 2 == 0 { flow } else { PlasticityChange::Off }),
-        };
+        let mut change = MaterialChange::default()
+            .with(Property::YoungsModulus, x.abs().max(1e-300))
+            .with(Property::Viscosity, x.abs());
+        if k % 2 == 0 {
+            change = change.with(Property::PoissonRatio, 0.1 + 0.2).with(Property::YieldStress, x.abs());
+            change = change.with(Property::FlowRate, 0.1 * k as f64).with(Property::Hardening, 0.3);
+            let measures = [None, Some(YieldMeasure::Total), Some(YieldMeasure::Deviatoric)];
+            change.flow = measures[k % 3].map(Flow::Creep);
+        } else {
+            change = change.flowing(Flow::None);
+        }
         add(material(change));
         add(Action::Drag {
             hold: Hold::Nearest { body: "bar".into(), point: vec3(x, 0.7, x) },

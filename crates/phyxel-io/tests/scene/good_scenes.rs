@@ -1,7 +1,7 @@
 //! Every value of a good scene arrives in the description, in SI.
 
 use crate::{FULL, SHORT, parse};
-use phyxel::material::{Law, YieldMeasure};
+use phyxel::material::{Law, Property, YieldMeasure};
 use phyxel::math::{Mat3, Vec3, vec3};
 use phyxel::methods::SettingValue;
 use phyxel_io::scene::description::*;
@@ -39,33 +39,19 @@ fn the_full_scene_has_its_settings() {
 #[test]
 fn the_full_scene_has_its_materials_and_forces() {
     let scene = parse(FULL).unwrap().scene;
-    let clay = Material {
-        name: "clay".into(),
-        based_on: None,
-        density: Varying::Uniform(1800.0),
-        youngs_modulus: Varying::Uniform(0.2e6),
-        poisson_ratio: Varying::Uniform(0.3),
-        viscosity: Varying::Uniform(50.0),
-        law: Some(Law::NeoHookean),
-        plasticity: Some(Plasticity {
-            yield_stress: Varying::Uniform(2e3),
-            flow_rate: Varying::Along { axis: Vec3::X, from: 40.0, to: 0.0 },
-            hardening: Varying::Uniform(0.0),
-            thickening_stress: Varying::Uniform(0.0),
-            yield_measure: YieldMeasure::Deviatoric,
-        }),
-    };
+    let named = |name: &str, values| Material { name: name.into(), based_on: None, values };
+    let flow_rate = Varying::Along { axis: Vec3::X, from: 40.0, to: 0.0 };
+    let clay = phyxel::material::Material { law: Some(Law::NeoHookean), ..Default::default() }
+        .with(Property::Density, 1800.0)
+        .with(Property::YoungsModulus, 0.2e6)
+        .with(Property::Viscosity, 50.0)
+        .creeping(YieldMeasure::Deviatoric, 2e3, flow_rate);
     let region = placed(Shape::Box { center: Vec3::splat(0.5), size: Vec3::ONE });
-    let blend = Material {
-        name: "blend".into(),
-        based_on: None,
-        density: Varying::Along { axis: Vec3::Z, from: 1000.0, to: 2000.0 },
-        youngs_modulus: Varying::Inside { shape: region, value: 1e6, outside: 2e6 },
-        poisson_ratio: Varying::Uniform(0.3),
-        viscosity: Varying::Uniform(0.0),
-        law: None,
-        plasticity: None,
-    };
+    let density = Varying::Along { axis: Vec3::Z, from: 1000.0, to: 2000.0 };
+    let blend = phyxel::material::Material::default()
+        .with(Property::Density, density)
+        .with(Property::YoungsModulus, Varying::Inside { region, value: 1e6, outside: 2e6 });
+    let (clay, blend) = (named("clay", clay), named("blend", blend));
     assert_eq!(scene.materials.len(), 3);
     assert_eq!((&scene.materials[0], &scene.materials[2]), (&clay, &blend));
     let matrix = Mat3::from_cols(vec3(1.0, 4.0, 7.0), vec3(2.0, 5.0, 8.0), vec3(3.0, 6.0, 9.0));

@@ -2,10 +2,10 @@
 
 use crate::bad_scenes::{assert_bad, only, with_line};
 use crate::{SHORT, parse};
-use phyxel::material::{Law, PRESETS, YieldMeasure};
+use phyxel::material::{Flow, Law, PRESETS, Property, YieldMeasure};
 use phyxel::math::Vec3;
 use phyxel_io::scene::apply_overrides;
-use phyxel_io::scene::description::{Material, Plasticity, Varying};
+use phyxel_io::scene::description::{Material, PlacedShape, Varying};
 
 /// The short scene with more lines in its material, from line 7 on.
 fn with_keys(keys: &str) -> String {
@@ -22,20 +22,23 @@ fn material(text: &str) -> Material {
     file.scene.materials.remove(0)
 }
 
-fn plasticity(keys: &str) -> Plasticity {
-    material(&with_keys(keys)).plasticity.unwrap()
+/// A material that flows.
+fn plasticity(keys: &str) -> phyxel::material::Material<PlacedShape> {
+    let values = material(&with_keys(keys)).values;
+    assert_ne!(values.flow, Flow::None);
+    values
 }
 
 #[test]
 fn without_the_keys_a_material_is_elastic_with_the_methods_law() {
     let clay = material(SHORT);
-    assert_eq!((clay.law, clay.plasticity, clay.based_on), (None, None, None));
+    assert_eq!((clay.values.law, clay.values.flow, clay.based_on), (None, Flow::None, None));
 }
 
 #[test]
 fn every_law_can_be_named() {
     for &(law, word, _) in Law::ALL {
-        assert_eq!(material(&with_keys(&format!("law = \"{word}\""))).law, Some(law));
+        assert_eq!(material(&with_keys(&format!("law = \"{word}\""))).values.law, Some(law));
     }
     let (line, column, message, help) = only(&with_keys("law = \"neohookean\""));
     assert_eq!((line, column), (7, 7));
@@ -47,24 +50,19 @@ fn every_law_can_be_named() {
 fn plasticity_has_its_defaults_and_may_vary() {
     let plain = plasticity("plasticity = { yield_stress = \"2 kPa\", flow_rate = 40 }");
     let uniform = Varying::Uniform;
-    let expected = Plasticity {
-        yield_stress: uniform(2e3),
-        flow_rate: uniform(40.0),
-        hardening: uniform(0.0),
-        thickening_stress: uniform(0.0),
-        yield_measure: YieldMeasure::Deviatoric,
-    };
-    assert_eq!(plain, expected);
+    let found: Vec<&Varying> = plain.scalars().skip(4).map(|(_, value)| value).collect();
+    assert_eq!(found, [2e3, 40.0, 0.0, 0.0].map(uniform).iter().collect::<Vec<_>>());
+    assert_eq!(plain.flow, Flow::Creep(YieldMeasure::Deviatoric));
     let varying = plasticity(
         "[materials.clay.plasticity]\nyield_stress = { inside.sphere.radius = 1, value = 1, outside = 2 }\n\
          flow_rate = { along = [0, 2, 0], from = 40, to = 0 }\nhardening = { along = [1, 0, 0], from = -1, to = 0.5 }\n\
          thickening_stress = { along = [0, 0, 1], from = \"1 kPa\", to = \"2 kPa\" }\nyield_measure = \"total\"",
     );
-    assert!(matches!(varying.yield_stress, Varying::Inside { value: 1.0, outside: 2.0, .. }));
-    assert_eq!(varying.flow_rate, Varying::Along { axis: Vec3::Y, from: 40.0, to: 0.0 });
-    assert_eq!(varying.hardening, Varying::Along { axis: Vec3::X, from: -1.0, to: 0.5 });
-    assert_eq!(varying.thickening_stress, Varying::Along { axis: Vec3::Z, from: 1e3, to: 2e3 });
-    assert_eq!(varying.yield_measure, YieldMeasure::Total);
+    assert!(matches!(varying[Property::YieldStress], Varying::Inside { value: 1.0, outside: 2.0, .. }));
+    assert_eq!(varying[Property::FlowRate], Varying::Along { axis: Vec3::Y, from: 40.0, to: 0.0 });
+    assert_eq!(varying[Property::Hardening], Varying::Along { axis: Vec3::X, from: -1.0, to: 0.5 });
+    assert_eq!(varying[Property::ThickeningStress], Varying::Along { axis: Vec3::Z, from: 1e3, to: 2e3 });
+    assert_eq!(varying.flow, Flow::Creep(YieldMeasure::Total));
 }
 
 #[test]
@@ -126,19 +124,13 @@ fn softening_needs_something_to_soften() {
 fn every_preset_gives_all_its_numbers() {
     for preset in PRESETS {
         let found = material(&with_material(&format!("based_on = \"{}\"", preset.name)));
-        let numbers = [preset.density, preset.youngs_modulus, preset.poisson_ratio, preset.viscosity];
-        let uniform = |value: &Varying| matches!(value, Varying::Uniform(value) if numbers.contains(value));
-        assert_eq!(found.based_on.as_deref(), Some(preset.name));
-        assert!(found.scalars().iter().take(4).all(|(_, value)| uniform(value)), "{found:?}");
-        assert_eq!((&found.density, found.law), (&Varying::Uniform(preset.density), None));
-        let flow = found.plasticity.map(|p| {
-            assert_eq!(
-                (&p.thickening_stress, p.yield_measure),
-                (&Varying::Uniform(0.0), YieldMeasure::Deviatoric)
-            );
-            [p.yield_stress, p.flow_rate, p.hardening].map(|value| value.largest())
-        });
-        assert_eq!(flow, preset.plasticity.map(|(y, rate, k)| [y, rate, k]), "{}", preset.name);
+        assert_eq!((found.based_on.as_deref(), found.values.law), (Some(preset.name), None));
+        for (property, value) in found.values.scalars() {
+            let expected = preset.get(property).or(property.info().default);
+            assert_eq!(value.uniform(), expected, "{}: {}", preset.name, property.info().key);
+        }
+        let expected = if preset.flows() { Flow::Creep(YieldMeasure::Deviatoric) } else { Flow::None };
+        assert_eq!(found.values.flow, expected, "{}", preset.name);
     }
 }
 
@@ -148,18 +140,19 @@ fn a_scene_overrides_single_keys_of_a_preset() {
         "based_on = \"modelling clay\"\ndensity = { along = [1, 0, 0], from = 1700, to = 1900 }\nviscosity = 0\n\
          law = \"neo_hookean\"\nplasticity = { flow_rate = 40, yield_measure = \"total\" }",
     );
-    let clay = material(&text);
-    assert_eq!(clay.density, Varying::Along { axis: Vec3::X, from: 1700.0, to: 1900.0 });
-    assert_eq!((clay.youngs_modulus, clay.viscosity), (Varying::Uniform(2e6), Varying::Uniform(0.0)));
+    let clay = material(&text).values;
+    assert_eq!(clay[Property::Density], Varying::Along { axis: Vec3::X, from: 1700.0, to: 1900.0 });
+    let uniform = |properties: [Property; 2]| properties.map(|p| clay[p].uniform());
+    assert_eq!(uniform([Property::YoungsModulus, Property::Viscosity]), [Some(2e6), Some(0.0)]);
     assert_eq!(clay.law, Some(Law::NeoHookean));
-    let p = clay.plasticity.unwrap();
-    assert_eq!((p.yield_stress, p.flow_rate), (Varying::Uniform(120e3), Varying::Uniform(40.0)));
-    assert_eq!((p.hardening, p.yield_measure), (Varying::Uniform(0.02), YieldMeasure::Total));
+    assert_eq!(uniform([Property::YieldStress, Property::FlowRate]), [Some(120e3), Some(40.0)]);
+    assert_eq!(clay[Property::Hardening].uniform(), Some(0.02));
+    assert_eq!(clay.flow, Flow::Creep(YieldMeasure::Total));
 
     let short = with_material("based_on = \"modelling clay\"");
     let changes = [("materials.clay.plasticity.flow_rate".to_owned(), "7".to_owned())];
     let changed = apply_overrides(&short, "scene.toml", &changes).unwrap();
-    assert_eq!(material(&changed).plasticity.unwrap().flow_rate, Varying::Uniform(7.0));
+    assert_eq!(material(&changed).values[Property::FlowRate], Varying::Uniform(7.0));
 
     let soft = with_material("based_on = \"wax\"\nplasticity = { yield_stress = 0, hardening = -0.1 }");
     let (line, _, message, _) = only(&soft);

@@ -1,6 +1,7 @@
 //! `--set KEY=VALUE`.
 
 use crate::{FULL, SHORT, parse};
+use phyxel::material::Property;
 use phyxel::math::{Vec3, vec3};
 use phyxel::methods::SettingValue;
 use phyxel_io::scene::SceneFile;
@@ -76,7 +77,7 @@ fn missing_keys_and_tables_are_made_in_their_places() {
     assert_eq!(file.scene.output.checkpoint_every, 5);
     assert_eq!(file.scene.bodies[0].velocity, Vec3::X);
     assert_eq!(file.scene.bodies[0].shape.placement.rotation.axis, Vec3::Y);
-    assert_eq!(file.scene.materials[0].viscosity, Varying::Uniform(5.0));
+    assert_eq!(file.scene.materials[0].values[Property::Viscosity], Varying::Uniform(5.0));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Bodies to put a skin on, and what a skin must be.
+//! Bodies for tests of skins, and checks of a skin.
 
 use phyxel::geometry::{Fill, PlacedShape, Sampling, Shape, Spacing, fill};
 use phyxel::math::{Random, Real, Vec3, vec3};
@@ -7,16 +7,16 @@ use std::collections::HashMap;
 
 /// Particles of one body.
 pub(crate) struct Particles {
-    /// (m)
+    /// Positions (m).
     pub(crate) positions: Vec<[f32; 3]>,
     /// Half the spacing (m).
     pub(crate) radii: Vec<f32>,
-    /// Together (m³).
+    /// Volume of all particles together (m³).
     pub(crate) volume: Real,
 }
 
 impl Particles {
-    /// A shape filled with particles.
+    /// Fills a shape with particles.
     pub(crate) fn of(shape: Shape, spacing: Spacing, sampling: Sampling) -> Self {
         let filled = fill(&PlacedShape::from(shape), &Fill { sampling, ..Fill::new(spacing) }).unwrap();
         Self {
@@ -26,12 +26,12 @@ impl Particles {
         }
     }
 
-    /// A box of n³ cells of size `spacing`, uniform.
+    /// Makes a box of n³ cells with a uniform spacing of 0.1 m.
     pub(crate) fn cube(n: usize, sampling: Sampling) -> Self {
         Self::of(Shape::Box { size: Vec3::splat(0.1 * n as Real) }, Spacing::Uniform(0.1), sampling)
     }
 
-    /// Moved by a map of space with the determinant `det`.
+    /// Moves the particles by a map of space with the determinant `det`.
     pub(crate) fn mapped(mut self, det: Real, map: impl Fn(Vec3) -> Vec3) -> Self {
         for x in &mut self.positions {
             *x = map(Vec3::from_array(x.map(Real::from))).to_array().map(|x| x as f32);
@@ -40,7 +40,7 @@ impl Particles {
         self
     }
 
-    /// A bar of 3 m × 1.5 m × 1.5 m about the origin whose spacing jumps at x = 0.
+    /// Makes a bar of 3 m × 1.5 m × 1.5 m about the origin whose spacing jumps at x = 0.
     pub(crate) fn abrupt(fine: Real, coarse: Real, sampling: Sampling) -> Self {
         let half = |spacing: Real, shift: Real| {
             let cube = Shape::Box { size: Vec3::splat(1.5) };
@@ -53,25 +53,25 @@ impl Particles {
         left
     }
 
-    /// A bar like [`Particles::abrupt`], with a spacing that grows from end to end.
+    /// Makes a bar like [`Particles::abrupt`], with a spacing that grows from end to end.
     pub(crate) fn graded(from: Real, to: Real, sampling: Sampling) -> Self {
         let spacing = Spacing::Along { axis: Vec3::X, from, to };
         Self::of(Shape::Box { size: vec3(3.0, 1.5, 1.5) }, spacing, sampling)
     }
 
-    /// Each one shaken by up to `far` along each axis (m).
+    /// Shakes each particle by up to `far` along each axis (m).
     pub(crate) fn shaken(self, far: Real) -> Self {
         let random = std::cell::RefCell::new(Random::new(7));
         self.mapped(1.0, |x| x + 2.0 * far * (random.borrow_mut().in_cube()))
     }
 
-    /// For the skin.
+    /// Returns the particles as input of the skin.
     pub(crate) fn matter(&self) -> Matter<'_> {
         Matter { volume: Some(self.volume), ..Matter::new(&self.positions, &self.radii) }
     }
 }
 
-/// The bodies that skins are measured on, by name.
+/// Returns the bodies on which skins are measured, with their names.
 pub(crate) fn catalogue() -> Vec<(&'static str, Particles)> {
     let sphere = |sampling| Particles::of(Shape::Sphere { radius: 1.0 }, Spacing::Uniform(0.1), sampling);
     let flattened = |sampling, s: Real| {
@@ -124,20 +124,20 @@ pub(crate) fn catalogue() -> Vec<(&'static str, Particles)> {
     ]
 }
 
-/// What is wrong with a mesh.
+/// Defects of a mesh.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Defects {
-    /// Directed edges without the opposite one.
+    /// Number of directed edges without the opposite one.
     pub(crate) open: usize,
-    /// Directed edges that come more than once.
+    /// Number of directed edges that occur more than once.
     pub(crate) crowded: usize,
-    /// Vertices whose triangles make more than one fan, or none.
+    /// Number of vertices whose triangles form more than one fan, or none.
     pub(crate) pinched: usize,
-    /// Triangles that have a vertex twice.
+    /// Number of triangles that have a vertex twice.
     pub(crate) folded: usize,
 }
 
-/// Looks for defects with maps of edges.
+/// Finds defects with maps of edges.
 pub(crate) fn defects(skin: &Skin) -> Defects {
     let mut edges: HashMap<(u32, u32), usize> = HashMap::new();
     let mut next: Vec<HashMap<u32, u32>> = vec![HashMap::new(); skin.vertices.len()];
@@ -168,7 +168,7 @@ pub(crate) fn defects(skin: &Skin) -> Defects {
     found
 }
 
-/// By tetrahedra about the origin (m³).
+/// Returns the volume by tetrahedra about the origin (m³).
 pub(crate) fn volume(skin: &Skin) -> Real {
     let at = |v: u32| Vec3::from_array(skin.vertices[v as usize].map(Real::from));
     skin.triangles.iter().map(|t| at(t[0]).dot(at(t[1]).cross(at(t[2]))) / 6.0).sum()

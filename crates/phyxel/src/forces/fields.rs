@@ -1,35 +1,35 @@
-//! Force fields: accelerations given by place, velocity and time.
+//! Force fields: accelerations as functions of position, velocity and time.
 
 use crate::math::{Mat3, Real, Vec3, frobenius_norm};
 use std::fmt;
 use std::sync::Arc;
 
-/// Where and when a field is asked.
+/// Arguments at which a field is evaluated.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldPoint {
-    /// (m)
+    /// Position of the particle (m).
     pub position: Vec3,
-    /// (m/s)
+    /// Velocity of the particle (m/s).
     pub velocity: Vec3,
-    /// (s)
+    /// Time of the simulation (s).
     pub time: Real,
 }
 
-/// A law of acceleration.
+/// Law of the acceleration of a field.
 #[derive(Clone)]
 pub enum Field {
-    /// The same everywhere (m/s²).
+    /// An acceleration that is the same everywhere (m/s²).
     Uniform(Vec3),
-    /// Growing from a centre: matrix · (x − center), the matrix in 1/s² (Gerszewski 2009 Fig. 8).
+    /// An acceleration that grows from a centre: matrix · (x − center), the matrix in 1/s² (Gerszewski 2009 Fig. 8).
     Linear {
-        /// (1/s²)
+        /// Acceleration per distance from the centre (1/s²).
         matrix: Mat3,
-        /// (m)
+        /// Point without acceleration (m).
         center: Vec3,
     },
-    /// Velocities fall with exp(−rate t), the rate in 1/s.
+    /// Drag, by which velocities decay with exp(−rate t), the rate in 1/s.
     Drag(Real),
-    /// A caller's own law (m/s²); must depend on its argument alone.
+    /// A law given by the caller (m/s²); it must depend on its argument alone.
     Custom(Arc<dyn Fn(FieldPoint) -> Vec3 + Send + Sync>),
 }
 
@@ -46,32 +46,32 @@ impl fmt::Debug for Field {
     }
 }
 
-/// A field with the time in which it acts.
+/// A field with the interval of time in which it acts.
 #[derive(Clone, Debug)]
 pub struct ForceField {
-    /// The law.
+    /// Law of the acceleration.
     pub field: Field,
-    /// Acts from this time on (s).
+    /// Time from which the field acts (s).
     pub from: Real,
-    /// Acts before this time (s).
+    /// Time at which the field ends (s).
     pub until: Real,
 }
 
 impl ForceField {
-    /// A field that always acts.
+    /// Creates a field that always acts.
     pub fn always(field: Field) -> Self {
         Self { field, from: 0.0, until: Real::INFINITY }
     }
 }
 
-/// All that accelerates a particle from outside: gravity and the fields.
+/// All external accelerations of a particle: gravity and the fields.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'a> {
-    /// (m/s²)
+    /// Acceleration of gravity (m/s²).
     pub gravity: Vec3,
-    /// The others.
+    /// All other fields.
     pub fields: &'a [ForceField],
-    /// (s)
+    /// Time of the simulation (s).
     pub time: Real,
 }
 
@@ -80,13 +80,13 @@ impl Fields<'_> {
         self.fields.iter().filter(|f| self.time >= f.from && self.time < f.until)
     }
 
-    /// What drag leaves of a velocity after a time: exact, so that no drag is too strong for a step (1).
+    /// Returns the factor (1) by which drag scales velocities: exact, so that no drag is too strong for a step.
     pub fn decay(&self, duration: Real) -> Real {
         let rates = self.active().map(|f| if let Field::Drag(rate) = f.field { rate } else { 0.0 });
         (-rates.sum::<Real>() * duration).exp()
     }
 
-    /// Largest step that the fields allow: a linear field is a spring to its centre (s).
+    /// Returns the largest time step that the fields allow (s); a linear field acts like a spring to its centre.
     pub fn largest_step(&self) -> Real {
         let stiffness = self
             .active()
@@ -94,7 +94,7 @@ impl Fields<'_> {
         1.0 / stiffness.fold(0.0, Real::max).sqrt()
     }
 
-    /// Acceleration of a particle, without drag (m/s²).
+    /// Returns the acceleration of a particle, without drag (m/s²).
     #[inline(always)]
     pub fn acceleration(&self, position: Vec3, velocity: Vec3) -> Vec3 {
         let mut sum = self.gravity;

@@ -1,5 +1,4 @@
-//! Forces that several methods share: fields that act on every particle, viscosity, what keeps particles apart, and the
-//! pressure of SPH.
+//! Forces that several methods share: fields that act on every particle, viscosity, repulsion, and the pressure of SPH.
 
 mod fields;
 pub mod repulsion;
@@ -15,9 +14,9 @@ pub use viscosity::{StrainRateDamping, Viscosity, ViscousBonds};
 use crate::linear::Solved;
 use crate::math::{Real, Vec3};
 
-/// Something that brakes relative motion, ready to act on the present shape.
+/// Damping of relative motion, prepared for the current shape.
 pub trait Damping {
-    /// Solves (M + Δt K) v' = M v for the velocities. `free` zeroes the inverse masses (1/kg) of what may not change.
+    /// Solves (M + Δt K) v' = M v for the velocities. `free` zeroes the inverse masses (1/kg) of fixed components.
     fn solve(
         &mut self,
         mass: &[Real],
@@ -26,6 +25,6 @@ pub trait Damping {
         velocities: &mut [Vec3],
     ) -> Solved;
 
-    /// Forces −K v at the given velocities (N).
+    /// Returns the forces −K v at the given velocities (N).
     fn forces(&mut self, velocities: &[Vec3]) -> &[Vec3];
 }

@@ -1,44 +1,44 @@
-//! Repulsion of particles that crowd: a fit of the neighbours' motion does not see when two of them come together.
+//! Repulsion of particles that come too near, which a fit of the neighbours' motion does not detect.
 //!
-//! A pair nearer than its room s has the energy ½ k (s − r)². Rooms are at most [`MOST_ROOM`] of the spacing, less than what
-//! particles need to find their way around each other at the density of the start, so that repulsion bears no load at rest. At the
-//! start nobody is nearer than its room. Where matter is squeezed elastically, rooms shrink with it: what only deforms is not
-//! crowded.
+//! A pair nearer than its room s has the energy ½ k (s − r)². Rooms are at most [`MOST_ROOM`] of the spacing, less than
+//! particles need to move around each other at the initial density, so that repulsion bears no load at rest. At the
+//! start no particle is nearer than its room. Rooms shrink with elastic compression, because matter that only deforms
+//! is not crowded.
 //!   r distance (m)   k stiffness (N/m)
 
 use crate::material::Lame;
 use crate::math::{Real, Vec3};
 
-/// Room of a particle at the most (spacings).
+/// Largest room of a particle (spacings).
 pub const MOST_ROOM: Real = 0.8;
-/// Room of a particle that never flows at the most: its neighbours stay, and only motion that the fit does not see brings them
-/// together (spacings).
+/// Largest room of a particle that never flows (spacings): its neighbours stay the same, and only motion that the fit
+/// does not detect brings them together.
 pub const ELASTIC_ROOM: Real = 0.5;
-/// Distances are not taken smaller than this share of the room where something is divided by them.
+/// Smallest distance by which anything is divided, as a fraction of the room.
 const LEAST_DISTANCE: Real = 1e-6;
 
-/// Room of a particle that starts with its nearest neighbour at the given distance (m).
+/// Returns the room of a particle that starts with its nearest neighbour at the given distance (m).
 pub fn room(nearest: Real, spacing: Real) -> Real {
     nearest.min(MOST_ROOM * spacing)
 }
 
-/// Stiffness that a particle brings to its pairs, for a share of λ + 2µ (N/m).
+/// Returns the stiffness that a particle contributes to its pairs, for a fraction `share` of λ + 2µ (N/m).
 #[inline(always)]
 pub fn stiffness(share: Real, lame: Lame, volume: Real) -> Real {
     share * lame.p_wave_modulus() * volume.cbrt()
 }
 
-/// A pair of particles: the distance that it keeps and how firmly.
+/// A pair of particles: the distance that it keeps, and the stiffness.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair {
-    /// s (m)
+    /// Room s (m).
     pub room: Real,
-    /// k (N/m)
+    /// Stiffness k (N/m).
     pub stiffness: Real,
 }
 
 impl Pair {
-    /// Force on the particle that the bond starts from (N).
+    /// Returns the force on the particle that the bond starts from (N).
     #[inline(always)]
     pub fn force(self, bond: Vec3) -> Vec3 {
         let squared = bond.length_squared();
@@ -49,7 +49,7 @@ impl Pair {
         bond * (self.stiffness * (1.0 - self.room / distance))
     }
 
-    /// Energy of the pair (J).
+    /// Returns the energy of the pair (J).
     #[inline(always)]
     pub fn energy(self, bond: Vec3) -> Real {
         let overlap = (self.room - bond.length()).max(0.0);

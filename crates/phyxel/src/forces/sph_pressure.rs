@@ -1,7 +1,7 @@
 //! Pressure against crowding, as in SPH: p = k (ρ/ρ_rest − 1), never negative, since tension would clump particles.
 //!
-//! Densities are sums over lists and are low at surfaces; they are compared with their own median at the start, not with the
-//! nominal density.
+//! Densities are sums over neighbours and are low at surfaces; they are compared with their own median at the start,
+//! not with the nominal density.
 //!   ρ_i = Σ_j m_j W(|x_ij|, h_ij)   f_i = Σ_j V_i V_j (p_i + p_j) W'(|x_ij|) x_ij/|x_ij|   k stiffness (Pa)
 
 use crate::kernels::{cosine, cosine_slope};
@@ -10,7 +10,7 @@ use crate::neighbors::Neighbors;
 use crate::particles::Particles;
 use rayon::prelude::*;
 
-/// Buffers, and the density at the start.
+/// Pressure force with its buffers and the density at the start.
 #[derive(Clone, Debug, Default)]
 pub struct SphPressure {
     rest_density: Real,
@@ -26,7 +26,7 @@ fn density(neighbors: &Neighbors, particles: &Particles, support: &[Real], i: us
 }
 
 impl SphPressure {
-    /// Remembers the median density.
+    /// Stores the median of the present densities as the density at rest.
     pub fn find_rest_density(&mut self, neighbors: &Neighbors, particles: &Particles, support: &[Real]) {
         let n = particles.len();
         let mut all: Vec<Real> =
@@ -36,7 +36,7 @@ impl SphPressure {
         }
     }
 
-    /// Adds what pressure does to the forces. Lists are symmetric (N).
+    /// Adds the forces of the pressure (N); the lists must be symmetric.
     pub fn add_forces(
         &mut self,
         neighbors: &Neighbors,

@@ -1,8 +1,9 @@
-//! The damping of SPH: neighbours pull each other's velocities together. Mueller 2003, Jones 2014 Eq. 8.
+//! Damping of SPH, which reduces the differences of neighbours' velocities. Mueller 2003, Jones 2014 Eq. 8.
 //!
-//! Per directed bond a conductance c_ij = ½ η V_i V_j ∇²W(|u_ij|, (h_i + h_j)/2), and forces Σ c_ij (v_j − v_i) in both
-//! directions. Departs from the papers: Eq. 8 is a force density and not symmetric; this form keeps linear momentum and
-//! never adds energy. It brakes rotation, and lists of 32 neighbours make it about a third as viscous as η says.
+//! Each directed bond has a conductance c_ij = ½ η V_i V_j ∇²W(|u_ij|, (h_i + h_j)/2), and forces are Σ c_ij (v_j −
+//! v_i) in both directions. This departs from the papers: Eq. 8 is a force density and not symmetric; this form keeps
+//! linear momentum and never adds energy. It damps rotation, and with lists of 32 neighbours its viscosity is about a
+//! third of η.
 
 use crate::kernels::viscosity_laplacian;
 use crate::linear::{ConjugateGradients, Solved};
@@ -14,13 +15,13 @@ use rayon::prelude::*;
 
 use super::Damping;
 
-/// Of the viscous impulse of a step.
+/// Tolerance of the solve, as a fraction of the viscous impulse of a step.
 const TOLERANCE: Real = 1e-2;
 
-/// Rows that one task takes.
+/// Number of rows per task.
 const ROWS_AT_ONCE: usize = 256;
 
-/// Buffers of the solve.
+/// Implicit SPH viscosity with the buffers of its solve.
 #[derive(Clone, Debug)]
 pub struct SphViscosity {
     solver: ConjugateGradients,
@@ -40,7 +41,7 @@ impl Default for SphViscosity {
     }
 }
 
-/// Bonds with other weights.
+/// Bonds whose weights are replaced by conductances.
 struct Conducting<'a, B> {
     bonds: B,
     conductances: &'a [f32],
@@ -66,14 +67,14 @@ impl<B: BondRows> BondRows for Conducting<'_, B> {
     }
 }
 
-/// [`SphViscosity`] on the bonds that it was prepared for.
+/// Damping by [`SphViscosity`] on the bonds that it was prepared for.
 pub struct SphDamping<'a, B> {
     viscosity: &'a mut SphViscosity,
     bonds: B,
 }
 
 impl SphViscosity {
-    /// Computes the conductances, from the distances of bonds (bond, i, j).
+    /// Computes the conductances; `distance(bond, i, j)` is the length of a bond.
     pub fn prepare(
         &mut self,
         bonds: &impl BondRows,
@@ -104,12 +105,12 @@ impl SphViscosity {
         });
     }
 
-    /// As what [`Damping`] needs.
+    /// Returns the viscosity with its bonds, as an implementation of [`Damping`].
     pub fn on<B: BondRows>(&mut self, bonds: B) -> SphDamping<'_, B> {
         SphDamping { viscosity: self, bonds }
     }
 
-    /// Forces at the given velocities (N).
+    /// Returns the forces at the given velocities (N).
     pub fn forces(&mut self, bonds: &impl BondRows, velocities: &[Vec3]) -> &[Vec3] {
         let Self { conductances, momentum, .. } = self;
         momentum.resize(velocities.len(), Vec3::ZERO);

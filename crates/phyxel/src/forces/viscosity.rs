@@ -1,9 +1,10 @@
 //! True shear viscosity from the rate of strain, solved implicitly.
 //!
-//! Dissipation Σ_i V_i η |D_i|² + residual part, with L_i = (Σ_j w v_ij x_ijᵀ) C_i⁻¹ the velocity gradient fitted in the
-//! current shape, C_i = Σ_j w x_ij x_ijᵀ, and D the symmetric part of L: stress 2η D. Motion that the fit cannot see
-//! (v_ij − L_i x_ij) is damped in proportion, as elastic residuals are stiffened. Rigid motion is fitted exactly and has
-//! D = 0 and no residual, so nothing brakes it, and both momenta are kept (m/s)., (Pa s)
+//! The dissipation is Σ_i V_i η |D_i|² + residual part, with L_i = (Σ_j w v_ij x_ijᵀ) C_i⁻¹ the velocity gradient
+//! fitted in the current shape, C_i = Σ_j w x_ij x_ijᵀ, and D the symmetric part of L: stress 2η D. Motion that the fit
+//! cannot represent (v_ij − L_i x_ij) is damped in proportion, as elastic residuals are stiffened. Rigid motion is
+//! fitted exactly and has D = 0 and no residual, so it is not damped, and both momenta are kept.
+//!   v velocity (m/s)   η viscosity (Pa s)
 
 use super::Damping;
 use crate::linear::{ConjugateGradients, Solved};
@@ -13,7 +14,7 @@ use crate::mls::{Answer, BondGeometry, Fit, fit_gradient, gather_answers, safe_i
 use crate::neighbors::BondRows;
 use rayon::prelude::*;
 
-/// Buffers of the implicit viscosity solve.
+/// Implicit shear viscosity with the buffers of its solve.
 #[derive(Clone, Debug)]
 pub struct Viscosity {
     cg: ConjugateGradients,
@@ -24,27 +25,27 @@ pub struct Viscosity {
     inverse_mass: Vec<Vec3>,
 }
 
-/// What a particle's dissipation needs in a step.
+/// Data of a particle's dissipation in a step.
 #[derive(Clone, Copy, Debug, Default)]
 struct Prepared {
     inverse_moment: Mat3,
     row_sum: Vec3,
-    /// 2 η V
+    /// Coefficient 2 η V of the stress.
     coefficient: Real,
     residual: Real,
 }
 
-/// The bonds and matter that a solve works on.
+/// Bonds and material data that a solve works on.
 pub struct ViscousBonds<'a, B> {
-    /// The lists that velocities are fitted on.
+    /// Bonds over which velocity gradients are fitted.
     pub bonds: B,
     /// World positions (m).
     pub positions: &'a [Vec3],
     /// Current volumes (m³).
     pub volumes: &'a (dyn Fn(usize) -> Real + Sync),
-    /// η (Pa s)
+    /// Viscosity η (Pa s).
     pub viscosity: &'a Parameter,
-    /// Share of the stress scale 2η that damps residual motion.
+    /// Fraction of the stress scale 2η that damps residual motion.
     pub residual_share: Real,
 }
 
@@ -65,9 +66,9 @@ impl BondGeometry for VelocityBonds<'_> {
     }
 }
 
-/// Of the viscous impulse of a step. Momenta are exact at any tolerance.
+/// Tolerance of the solve, as a fraction of the viscous impulse of a step. Momenta are exact at any tolerance.
 const TOLERANCE: Real = 3e-2;
-/// Directions flatter than this do not count in the fit; such a particle has no viscous stress.
+/// Relative moment below which a direction is dropped from the fit; such a particle has no viscous stress.
 const MOMENT_TOLERANCE: Real = 1e-4;
 
 impl Default for Viscosity {
@@ -84,18 +85,18 @@ impl Default for Viscosity {
 }
 
 impl Viscosity {
-    /// Lends buffers that are not in use between solves: for a method that has a solve of its own.
+    /// Returns buffers that are not in use between solves, for a method that has its own solve.
     pub fn buffers(&mut self) -> (&mut ConjugateGradients, &mut Vec<Vec3>) {
         (&mut self.cg, &mut self.momentum)
     }
 
-    /// Exchanges the buffer of answers for one that the caller does not need for the moment.
+    /// Swaps the buffer of answers with one that the caller does not need at the moment.
     pub fn exchange_answers(&mut self, answers: &mut Vec<Answer>) {
         std::mem::swap(&mut self.answers, answers);
     }
 
-    /// Solves (M + Δt K) v' = M v for the velocities, K from the present shape. `free(i)` is 1 in the directions in which
-    /// particle i may change its velocity. Preconditioned by the masses, so every iterate keeps both momenta.
+    /// Solves (M + Δt K) v' = M v for the velocities, K from the current shape. `free` sets the inverse masses (1/kg)
+    /// of fixed components to zero. The solve is preconditioned by the masses, so every iterate keeps both momenta.
     pub fn solve(
         &mut self,
         bonds: &ViscousBonds<'_, impl BondRows>,
@@ -126,7 +127,7 @@ impl Viscosity {
         cg.solve_from_product(apply, |i| inverse_mass[i], momentum, velocities)
     }
 
-    /// Viscous forces at the given velocities, in the shape of the last solve (N).
+    /// Returns the viscous forces at the given velocities, in the shape of the last solve (N).
     pub fn forces(&mut self, bonds: &ViscousBonds<'_, impl BondRows>, velocities: &[Vec3]) -> &[Vec3] {
         let n = velocities.len();
         self.momentum.resize(n, Vec3::ZERO);
@@ -137,14 +138,15 @@ impl Viscosity {
         momentum
     }
 
-    /// Fits the present shape: what [`Viscosity::forces`] works on.
+    /// Fits the current shape, which [`Viscosity::forces`] works on.
     pub fn prepare(&mut self, bonds: &ViscousBonds<'_, impl BondRows>) {
         self.prepared.resize(bonds.positions.len(), Prepared::default());
         let rows = self.prepared.par_iter_mut().with_min_len(128).enumerate();
         rows.for_each(|(i, prepared)| *prepared = prepare_row(bonds, i, |_, _| ()));
     }
 
-    /// As [`Viscosity::prepare`], and the forces at the given velocities as the solver's first product: one pass less.
+    /// Prepares as [`Viscosity::prepare`], and writes the forces at the given velocities as the solver's first product,
+    /// which saves a pass.
     fn prepare_at(&mut self, bonds: &ViscousBonds<'_, impl BondRows>, v: &[Vec3]) {
         let n = v.len();
         self.prepared.resize(n, Prepared::default());
@@ -166,14 +168,14 @@ impl Viscosity {
     }
 }
 
-/// A bond of the present shape.
+/// A bond of the current shape.
 struct Bond {
     weight: Real,
-    /// w x_ij (m)
+    /// Weighted bond vector w x_ij (m).
     weighted: Vec3,
 }
 
-/// The fit of one row of the present shape; `also` sees every bond on the way.
+/// Fits one row of the current shape; `also` is called for every bond.
 #[inline(always)]
 fn prepare_row(
     viscous: &ViscousBonds<'_, impl BondRows>,
@@ -201,7 +203,7 @@ fn prepare_row(
 }
 
 impl Prepared {
-    /// What a fit of velocities is answered by, and the part of the force that the particle causes itself.
+    /// Returns the answer to a fit of velocities, and the part of the force that the particle causes itself.
     #[inline(always)]
     fn answer(&self, fit: &Fit) -> (Answer, Vec3) {
         let gradient = fit.product * self.inverse_moment;
@@ -212,11 +214,11 @@ impl Prepared {
     }
 }
 
-/// [`Viscosity`] with the bonds that it works on.
+/// Damping by [`Viscosity`] on the bonds that it works on.
 pub struct StrainRateDamping<'a, B> {
-    /// Buffers.
+    /// Viscosity with its buffers.
     pub solver: &'a mut Viscosity,
-    /// Bonds and matter.
+    /// Bonds and material data.
     pub bonds: ViscousBonds<'a, B>,
 }
 
@@ -236,7 +238,7 @@ impl<B: BondRows> Damping for StrainRateDamping<'_, B> {
     }
 }
 
-/// out = the viscous forces −∂R/∂v at velocities v (N).
+/// Computes the viscous forces −∂R/∂v at velocities v (N).
 fn apply_internal(
     viscous: &ViscousBonds<'_, impl BondRows>,
     prepared: &[Prepared],

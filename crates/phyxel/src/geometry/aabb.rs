@@ -12,10 +12,10 @@ pub struct Aabb {
 }
 
 impl Aabb {
-    /// The box that contains nothing; the neutral element of [`Aabb::union`].
+    /// The box without points; the neutral element of [`Aabb::union`].
     pub const EMPTY: Self = Self { min: Vec3::INFINITY, max: Vec3::NEG_INFINITY };
 
-    /// The smallest box around some points; [`Aabb::EMPTY`] if there are none.
+    /// Returns the smallest box around some points; [`Aabb::EMPTY`] if there are none.
     pub fn from_points(points: impl IntoIterator<Item = Vec3>) -> Self {
         points.into_iter().fold(Self::EMPTY, |bounds, point| Self {
             min: bounds.min.min(point),
@@ -23,47 +23,47 @@ impl Aabb {
         })
     }
 
-    /// The smallest box around both.
+    /// Returns the smallest box around both boxes.
     pub fn union(&self, other: &Self) -> Self {
         Self { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 
-    /// This box with every face moved outwards by `margin`.
+    /// Returns this box with every face moved outwards by `margin`.
     pub fn grown(&self, margin: Real) -> Self {
         Self { min: self.min - Vec3::splat(margin), max: self.max + Vec3::splat(margin) }
     }
 
-    /// True if the two have a point in common.
+    /// Returns true if the two boxes have a point in common.
     pub fn overlaps(&self, other: &Self) -> bool {
         self.min.cmple(other.max).all() && other.min.cmple(self.max).all()
     }
 
-    /// Middle of the box.
+    /// Returns the middle of the box.
     pub fn center(&self) -> Vec3 {
         0.5 * (self.min + self.max)
     }
 
-    /// Edge lengths; zero for an empty box.
+    /// Returns the edge lengths; zero for an empty box.
     pub fn size(&self) -> Vec3 {
         if self.is_empty() { Vec3::ZERO } else { self.max - self.min }
     }
 
-    /// Whether no point is inside, the surface included.
+    /// Returns true if no point is inside or on the surface.
     pub fn is_empty(&self) -> bool {
         !(self.min.x <= self.max.x && self.min.y <= self.max.y && self.min.z <= self.max.z)
     }
 
-    /// Whether a point is inside or on the surface.
+    /// Returns true if a point is inside or on the surface.
     pub fn contains(&self, point: Vec3) -> bool {
         point.cmpge(self.min).all() && point.cmple(self.max).all()
     }
 
-    /// Square of the distance from a point to the box; zero inside.
+    /// Returns the square of the distance from a point to the box; zero inside.
     pub fn distance_squared(&self, point: Vec3) -> Real {
         (self.min - point).max(point - self.max).max(Vec3::ZERO).length_squared()
     }
 
-    /// Distance from a point to the box; zero inside.
+    /// Returns the distance from a point to the box; zero inside.
     pub fn distance(&self, point: Vec3) -> Real {
         self.distance_squared(point).sqrt()
     }

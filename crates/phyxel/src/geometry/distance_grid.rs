@@ -1,4 +1,4 @@
-//! Signed distance baked on a regular grid: a fast stand-in for shapes that are slow to ask, such as meshes.
+//! Signed distance stored on a regular grid: a fast replacement for shapes with slow queries, such as meshes.
 
 use rayon::prelude::*;
 
@@ -7,40 +7,41 @@ use super::mesh::TriangleMesh;
 use super::shape::Shape;
 use crate::math::{Real, Vec3, vec3};
 
-/// Signed distance of a shape on the nodes of a grid, interpolated trilinearly. In the shape's own frame.
+/// Signed distance of a shape on the nodes of a grid in the shape's own frame, interpolated trilinearly.
 #[derive(Clone, Debug)]
 pub struct DistanceGrid {
     origin: Vec3,
     cell_size: Real,
-    /// Nodes along each axis.
+    /// Number of nodes along each axis.
     counts: [usize; 3],
-    /// Distances in order x, y, z; single precision, for the memory.
+    /// Distances at the nodes, x fastest, z slowest; single precision to save memory.
     values: Vec<f32>,
-    /// Box of the shape itself, without margin.
+    /// Bounding box of the shape itself, without margin.
     shape_bounds: Aabb,
 }
 
-/// Why a distance grid cannot be baked.
+/// Reason why a distance grid cannot be computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum DistanceGridError {
-    /// The shape has no end.
+    /// The shape is infinite.
     #[error("an infinite shape has no distance grid")]
     Infinite,
-    /// A cell size or margin that makes no sense.
+    /// The cell size or the margin is invalid.
     #[error(
         "the cell size must be positive and the margin not negative, both finite: got {cell_size} and {margin}"
     )]
     BadSize {
-        /// Asked-for cell size.
+        /// Requested cell size (m).
         cell_size: Real,
-        /// Asked-for margin.
+        /// Requested margin (m).
         margin: Real,
     },
 }
 
 impl DistanceGrid {
-    /// Bakes a shape. The grid reaches `margin` over the shape, and a cell more. If that takes more than `max_nodes` nodes
-    /// of 4 bytes, the cells are made larger until it fits: [`DistanceGrid::cell_size`] tells the size that was used.
+    /// Computes the grid of a shape. It extends beyond the shape by `margin` and one more cell. If that takes more than
+    /// `max_nodes` nodes of 4 bytes, the cells are enlarged until it fits; [`DistanceGrid::cell_size`] returns the size
+    /// used.
     pub fn bake(
         shape: &Shape,
         cell_size: Real,
@@ -71,29 +72,29 @@ impl DistanceGrid {
         Ok(Self { origin, cell_size, counts, values: rows.concat(), shape_bounds })
     }
 
-    /// Edge of a cell (m); larger than asked for if the memory limit required it.
+    /// Returns the edge of a cell (m); larger than requested if the limit on nodes required it.
     pub fn cell_size(&self) -> Real {
         self.cell_size
     }
 
-    /// Number of stored values.
+    /// Returns the number of stored values.
     pub fn n_nodes(&self) -> usize {
         self.values.len()
     }
 
-    /// The box in which values are interpolated.
+    /// Returns the box in which values are interpolated.
     pub fn bounds(&self) -> Aabb {
         let n_cells =
             vec3((self.counts[0] - 1) as Real, (self.counts[1] - 1) as Real, (self.counts[2] - 1) as Real);
         Aabb { min: self.origin, max: self.origin + self.cell_size * n_cells }
     }
 
-    /// Signed distance. Outside of the grid the distance to the shape's box: positive and never larger than the true one.
+    /// Returns the signed distance; outside of the grid, that to the shape's box: positive, never above the true one.
     pub fn signed_distance(&self, p: Vec3) -> Real {
         self.signed_distance_and_gradient(p).0
     }
 
-    /// Signed distance and its gradient, which is not normalised: it is shorter than 1 near edges and medial axes.
+    /// Returns the signed distance and its gradient, which is not a unit vector: shorter near edges and medial axes.
     pub fn signed_distance_and_gradient(&self, p: Vec3) -> (Real, Vec3) {
         let Some((base, part)) = self.cell(p) else {
             let nearest = p.clamp(self.shape_bounds.min, self.shape_bounds.max);
@@ -105,7 +106,7 @@ impl DistanceGrid {
             Real::from(self.values[base + x * stride[0] + y * stride[1] + z * stride[2]])
         };
         let mix = |a: Real, b: Real, t: Real| a + t * (b - a);
-        // Along x on the four edges of the cell, then along y, then along z.
+        // interpolation along x on the four edges of the cell, then along y, then along z
         let edges = [[0, 0], [1, 0], [0, 1], [1, 1]].map(|[y, z]| (corner(0, y, z), corner(1, y, z)));
         let on_x = edges.map(|(low, high)| mix(low, high, part.x));
         let slopes = edges.map(|(low, high)| high - low);
@@ -118,7 +119,8 @@ impl DistanceGrid {
         (mix(on_y[0], on_y[1], part.z), gradient / self.cell_size)
     }
 
-    /// First node of the cell that holds a point, and the place in it; `None` outside of the grid.
+    /// Returns the first node of the cell that holds a point, and the position in the cell from 0 to 1; `None` outside
+    /// of the grid.
     fn cell(&self, p: Vec3) -> Option<(usize, Vec3)> {
         let place = (p - self.origin) / self.cell_size;
         let last =
@@ -132,7 +134,7 @@ impl DistanceGrid {
     }
 }
 
-/// At least one cell beyond the bounds.
+/// Returns the number of nodes along each axis, with at least one cell beyond the bounds.
 fn node_counts(bounds: &Aabb, cell_size: Real) -> Vec3 {
     (bounds.size() / cell_size).ceil() + Vec3::splat(3.0)
 }
@@ -145,8 +147,8 @@ fn bake_row(shape: &Shape, start: Vec3, cell_size: Real, count: usize) -> Vec<f3
     }
 }
 
-/// Walks along a row: the last node's triangle limits the search, and the sign is only asked for anew after the row has used up
-/// the ball in which it cannot change.
+/// Computes the distances along a row of nodes. The nearest triangle of the previous node limits the search, and the
+/// sign is only computed anew when the row leaves the ball in which it cannot change.
 fn bake_mesh_row(mesh: &TriangleMesh, positions: impl Iterator<Item = Vec3>, cell_size: Real) -> Vec<f32> {
     let mut triangle = 0;
     let mut same_sign_for = 0.0;

@@ -1,8 +1,8 @@
 //! Marching tetrahedra: the surface where a function is zero, as a closed mesh.
 //!
 //! Each grid cell is cut into six tetrahedra around its main diagonal (Kuhn's subdivision), which fit those of the
-//! neighbours. A tetrahedron has only one way to be cut for each pattern of signs, so no case is ambiguous, and the mesh
-//! is always closed.
+//! neighbours. A tetrahedron can be cut in only one way for each pattern of signs, so no case is ambiguous, and the
+//! mesh is always closed.
 
 use rayon::prelude::*;
 
@@ -14,7 +14,8 @@ use crate::math::{Real, Vec3, vec3};
 const TETRAHEDRA: [[usize; 4]; 6] =
     [[0, 1, 3, 7], [0, 3, 2, 7], [0, 2, 6, 7], [0, 6, 4, 7], [0, 4, 5, 7], [0, 5, 1, 7]];
 
-/// Surface where `value` changes sign within the bounds, facing the positive side. `resolution` cells along the longest edge.
+/// Returns the surface where `value` changes sign within the bounds, facing the positive side. The grid has
+/// `resolution` cells along the longest edge.
 pub(super) fn level_surface(
     value: &(impl Fn(Vec3) -> Real + Sync),
     bounds: Aabb,
@@ -37,12 +38,12 @@ pub(super) fn level_surface(
 struct Grid {
     origin: Vec3,
     cell_size: Real,
-    /// Nodes along each axis.
+    /// Number of nodes along each axis.
     counts: [usize; 3],
 }
 
 impl Grid {
-    /// A margin of a cell and a bit, so that the surface does not leave the grid or run along its nodes.
+    /// Creates a grid with a margin of a little more than a cell, so that the surface stays inside and off the nodes.
     fn new(bounds: Aabb, resolution: usize) -> Self {
         let cell_size = (bounds.size().max_element() / resolution as Real).max(Real::MIN_POSITIVE);
         let n_cells = (bounds.size() / cell_size).ceil() + Vec3::splat(3.0);
@@ -68,7 +69,7 @@ impl Grid {
 struct Surface<'a> {
     grid: &'a Grid,
     values: &'a [Real],
-    /// Vertex on each of the seven edges that leave a node upwards, by node and corner bits less 1; 0 is none, else number + 1.
+    /// Vertex on each of the seven upward edges of a node, by node and corner bits - 1: number + 1, or 0 for none.
     edge_vertices: Vec<[u32; 7]>,
     vertices: Vec<Vec3>,
     triangles: Vec<[u32; 3]>,
@@ -95,7 +96,7 @@ impl<'a> Surface<'a> {
     fn cut_tetrahedron(&mut self, nodes: &[usize; 8], corners: [usize; 4]) {
         let is_inside = corners.map(|corner| self.values[nodes[corner]] < 0.0);
         let (inside, outside): (Vec<usize>, Vec<usize>) = (0..4).partition(|&slot| is_inside[slot]);
-        // Whether the slots in this order are an even permutation: the orientation of the tetrahedron they name.
+        // an odd number of inversions means that the slots in this order have the opposite orientation
         let order: Vec<usize> = inside.iter().chain(&outside).copied().collect();
         let n_inversions =
             (0..4).flat_map(|i| (0..i).map(move |j| (j, i))).filter(|&(j, i)| order[j] > order[i]).count();
@@ -112,7 +113,7 @@ impl<'a> Surface<'a> {
         }
     }
 
-    /// The vertex on the edge between two corners of a cell, one of which is above the other in every coordinate.
+    /// Returns the vertex on the edge of two corners of a cell, of which one is at least as high in every coordinate.
     fn vertex(&mut self, nodes: &[usize; 8], a: usize, b: usize) -> u32 {
         let (low, high) = (a.min(b), a.max(b));
         let known = &mut self.edge_vertices[nodes[low]][high - low - 1];

@@ -1,8 +1,8 @@
 //! Shapes with signed distance, triangle meshes, inside tests, and filling a shape with particles.
 //!
-//! A [`Shape`] is a solid in its own frame, a [`PlacedShape`] puts it into the world. Both know their signed distance, normal,
-//! bounds, volume and surface. A [`TriangleMesh`] has an inside even if it has holes (generalised winding number). A
-//! [`DistanceGrid`] is the distance baked on a grid for fast contact. [`fill()`] makes particles of a shape.
+//! A [`Shape`] is a solid in its own frame; a [`PlacedShape`] puts it into the world. Both give their signed distance,
+//! normal, bounds, volume and surface. A [`TriangleMesh`] has an inside even if it has holes (generalised winding
+//! number). A [`DistanceGrid`] stores the distance on a grid for fast contact. [`fill()`] makes particles of a shape.
 
 mod aabb;
 mod distance_grid;

@@ -1,18 +1,18 @@
-//! Where a shape stands in the world.
+//! Placement of a shape in the world.
 
 use super::aabb::Aabb;
 use super::mesh::TriangleMesh;
 use super::shape::{Shape, ShapeError, Side};
 use crate::math::{Quat, Real, Vec3};
 
-/// A similarity: scaled first, then turned, then moved.
+/// A similarity transform: scales first, then rotates, then translates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placement {
     /// Uniform scale, positive.
     pub scale: Real,
     /// Rotation, a unit quaternion.
     pub rotation: Quat,
-    /// Where the shape's origin goes (m).
+    /// World position of the shape's origin (m).
     pub position: Vec3,
 }
 
@@ -23,22 +23,22 @@ impl Default for Placement {
 }
 
 impl Placement {
-    /// World position of a point of the shape.
+    /// Converts a point from the shape's frame to the world.
     pub fn to_world(&self, local: Vec3) -> Vec3 {
         self.rotation * (self.scale * local) + self.position
     }
 
-    /// Point of the shape at a world position.
+    /// Converts a point from the world to the shape's frame.
     pub fn to_local(&self, world: Vec3) -> Vec3 {
         self.rotation.conjugate() * (world - self.position) / self.scale
     }
 
-    /// World direction of a direction of the shape; lengths are kept.
+    /// Converts a direction from the shape's frame to the world; its length is kept.
     pub fn direction_to_world(&self, local: Vec3) -> Vec3 {
         self.rotation * local
     }
 
-    /// Direction in the shape's frame of a world direction; lengths are kept.
+    /// Converts a direction from the world to the shape's frame; its length is kept.
     pub fn direction_to_local(&self, world: Vec3) -> Vec3 {
         self.rotation.conjugate() * world
     }
@@ -54,7 +54,7 @@ impl Placement {
     }
 }
 
-/// A shape and where it stands. All lengths and points of its methods are in the world.
+/// A shape with its placement. All lengths and points of its methods are in the world.
 #[derive(Clone, Debug)]
 pub struct PlacedShape {
     /// The shape in its own frame.
@@ -70,7 +70,7 @@ impl From<Shape> for PlacedShape {
 }
 
 impl PlacedShape {
-    /// A shape at a placement.
+    /// Creates a shape at a placement.
     pub fn new(shape: Shape, placement: Placement) -> Self {
         Self { shape, placement }
     }
@@ -81,44 +81,44 @@ impl PlacedShape {
         self.shape.validate()
     }
 
-    /// Signed distance of a world point, negative inside. See [`Shape::signed_distance`].
+    /// Returns the signed distance of a world point, negative inside. See [`Shape::signed_distance`].
     pub fn signed_distance(&self, world: Vec3) -> Real {
         self.placement.scale * self.shape.signed_distance(self.placement.to_local(world))
     }
 
-    /// Outward unit normal at a world point. See [`Shape::normal`].
+    /// Returns the outward unit normal at a world point. See [`Shape::normal`].
     pub fn normal(&self, world: Vec3) -> Vec3 {
         self.signed_distance_and_normal(world).1
     }
 
-    /// Distance and normal at the price of one query.
+    /// Returns distance and normal at the cost of one query.
     pub fn signed_distance_and_normal(&self, world: Vec3) -> (Real, Vec3) {
         let (distance, normal) = self.shape.signed_distance_and_normal(self.placement.to_local(world));
         (self.placement.scale * distance, self.placement.direction_to_world(normal))
     }
 
-    /// Whether a world point is inside.
+    /// Returns true if a world point is inside.
     pub fn contains(&self, world: Vec3) -> bool {
         self.shape.contains(self.placement.to_local(world))
     }
 
-    /// A box around the shape, `None` if the shape is infinite. See [`Shape::bounds`].
+    /// Returns a box around the shape, `None` if the shape is infinite. See [`Shape::bounds`].
     pub fn bounds(&self) -> Option<Aabb> {
         super::shape::bounds_from_support(|direction| self.support(direction))
     }
 
-    /// Volume (m³). See [`Shape::volume`].
+    /// Returns the volume (m³). See [`Shape::volume`].
     pub fn volume(&self) -> Real {
         self.placement.scale.powi(3) * self.shape.volume()
     }
 
-    /// How far the shape reaches in a unit direction. See [`Shape::support`].
+    /// Returns the extent of the shape in a unit direction. See [`Shape::support`].
     pub fn support(&self, direction: Vec3) -> Real {
         self.placement.position.dot(direction)
             + self.placement.scale * self.shape.support(self.placement.direction_to_local(direction))
     }
 
-    /// The surface as triangles in the world. See [`Shape::triangulate`].
+    /// Returns the surface as triangles in the world. See [`Shape::triangulate`].
     pub fn triangulate(&self, resolution: usize) -> Result<TriangleMesh, ShapeError> {
         self.validate()?;
         Ok(self.shape.triangulate(resolution)?.map_vertices(|local| self.placement.to_world(local)))

@@ -1,7 +1,7 @@
 //! Signed distance and outward normal of the elementary shapes, all exact, all centred at the origin.
 //!
-//! Each function returns the distance (negative inside) and the unit gradient of the distance. Where the gradient is not
-//! unique (on a medial axis, at a corner) one of the possible directions is returned, never a zero vector or NaN.
+//! Each function returns the distance (negative inside) and the unit gradient of the distance. If the gradient is not
+//! unique (on a medial axis, at a corner), one of the possible directions is returned, never a zero vector or NaN.
 
 use crate::math::glam::DVec2 as Vec2;
 use crate::math::{Real, Vec3, vec3};
@@ -13,12 +13,12 @@ fn unit_or(v: Vec3, fallback: Vec3) -> Vec3 {
     v.try_normalize().unwrap_or(fallback)
 }
 
-/// 1 or -1, never 0.
+/// Returns the sign, 1 or -1, never 0.
 fn side(x: Real) -> Real {
     if x < 0.0 { -1.0 } else { 1.0 }
 }
 
-/// Distance to the intersection of two walls that are perpendicular to each other, such as a barrel and its lids.
+/// Returns the distance to the intersection of two solids with perpendicular walls, such as a barrel and its lids.
 fn perpendicular_walls(a: Surface, b: Surface) -> Surface {
     if a.0 > 0.0 && b.0 > 0.0 {
         let distance = a.0.hypot(b.0);
@@ -68,8 +68,8 @@ pub(crate) fn torus(p: Vec3, radius: Real, tube_radius: Real) -> Surface {
     (from_ring.length() - tube_radius, unit_or(from_ring, radial))
 }
 
-/// A cone is the revolution of a triangle: in the half-plane (distance from the axis, y) its surface is a base segment and
-/// a slanted one.
+/// Returns the surface of a cone, the revolution of a triangle: in the half-plane (distance from the axis, y) it is a
+/// base segment and a slanted one.
 pub(crate) fn cone(p: Vec3, radius: Real, height: Real) -> Surface {
     let radial = unit_or(vec3(p.x, 0.0, p.z), Vec3::X);
     let point = Vec2::new(p.x.hypot(p.z), p.y);
@@ -88,7 +88,7 @@ pub(crate) fn cone(p: Vec3, radius: Real, height: Real) -> Surface {
     (distance, normal.x * radial + vec3(0.0, normal.y, 0.0))
 }
 
-/// Distance to a segment and the direction away from it; on the segment itself its `normal`.
+/// Returns the distance to a segment and the direction away from it; on the segment itself, the direction is `normal`.
 fn outside_segment(point: Vec2, start: Vec2, end: Vec2, normal: Vec2) -> (Real, Vec2) {
     let away = point - closest_on_segment(point, start, end);
     (away.length(), away.try_normalize().unwrap_or(normal))
@@ -103,8 +103,9 @@ fn closest_on_segment(point: Vec2, start: Vec2, end: Vec2) -> Vec2 {
     start + along * ((point - start).dot(along) / length_squared).clamp(0.0, 1.0)
 }
 
-/// A prism over a star with its first tip in direction +x. The star has mirror lines through every tip and every notch, so
-/// the point is folded into one sector between a tip and a notch, where the outline is a single segment.
+/// Returns the surface of a prism over a star with its first tip in direction +x. The star has mirror lines through
+/// every tip and notch, so the point is folded into one sector between a tip and a notch, where the outline is a single
+/// segment.
 pub(crate) fn star(p: Vec3, points: usize, radius: Real, inner_radius: Real, height: Real) -> Surface {
     let sector = std::f64::consts::TAU / points as Real;
     let angle = p.z.atan2(p.x);
@@ -127,21 +128,24 @@ pub(crate) fn star(p: Vec3, points: usize, radius: Real, inner_radius: Real, hei
     perpendicular_walls(walls, lids(p, height))
 }
 
-/// The closest point x of an ellipsoid to a point y fulfils x_i = e_i² y_i / (e_i² + t), where t is the largest root of
-/// f(t) = Σ (e_i y_i / (e_i² + t))² - 1. f is convex and falling right of its last pole, so Newton's method that starts left
-/// of the root climbs to it without overshooting. The unknown is s = t + e_min², which keeps its digits near the pole.
+/// Returns the surface of an ellipsoid, by Newton's method for the closest point.
+///
+/// The closest point x of the ellipsoid to a point y fulfils x_i = e_i² y_i / (e_i² + t), where t is the largest root
+/// of f(t) = Σ (e_i y_i / (e_i² + t))² - 1. f is convex and falling right of its last pole, so Newton's method that
+/// starts left of the root increases to it without overshooting. The unknown is s = t + e_min², which keeps its
+/// precision near the pole.
 pub(crate) fn ellipsoid(p: Vec3, radii: Vec3) -> Surface {
     let point = p.abs();
     let smallest = radii.min_element();
     let shift = (radii - Vec3::splat(smallest)) * (radii + Vec3::splat(smallest));
-    // With this start each term is at most 1 and one of them is exactly 1, or s is at its lower limit.
+    // with this start, each term is at most 1 and one of them is exactly 1, or s is at its lower limit
     let mut s = (radii * point - shift).max_element().max(0.0);
     for _ in 0..64 {
         let denominators = shift + Vec3::splat(s);
         let ratio = |axis: usize| if point[axis] > 0.0 { point[axis] / denominators[axis] } else { 0.0 };
         let terms = radii * vec3(ratio(0), ratio(1), ratio(2));
         let excess = terms.length_squared() - 1.0;
-        // A coordinate of zero has no pole: its denominator may be zero and does not count.
+        // a coordinate of zero has no pole: its denominator may be zero and is left out
         let curvature =
             |axis: usize| if terms[axis] > 0.0 { terms[axis].powi(2) / denominators[axis] } else { 0.0 };
         let slope = -2.0 * (curvature(0) + curvature(1) + curvature(2));
@@ -158,8 +162,8 @@ pub(crate) fn ellipsoid(p: Vec3, radii: Vec3) -> Surface {
     (if inside { -distance } else { distance }, normal)
 }
 
-/// Coordinates at the root s. Where numerator and denominator both vanish (the point is on the plane across the shortest
-/// axis, nearer than the focal curve) the surface equation gives the coordinate instead.
+/// Returns the closest point at the root s. If numerator and denominator both vanish (the point is on the plane across
+/// the shortest axis, nearer than the focal curve), the surface equation gives the coordinate instead.
 fn ellipsoid_closest(point: Vec3, radii: Vec3, shift: Vec3, s: Real) -> Vec3 {
     let mut closest = Vec3::ZERO;
     let mut undetermined = None;

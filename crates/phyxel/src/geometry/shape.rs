@@ -73,15 +73,15 @@ pub enum Shape {
         /// Distance of the plane from the origin along the normal (m).
         offset: Real,
     },
-    /// What a triangle mesh encloses.
+    /// The inside of a triangle mesh.
     Mesh(Arc<TriangleMesh>),
-    /// What is in any of the parts.
+    /// All points that are in at least one of the parts.
     Union(Vec<PlacedShape>),
-    /// What is in the first part and in none of the others.
+    /// All points that are in the first part and in none of the others.
     Difference(Vec<PlacedShape>),
-    /// What is in all of the parts.
+    /// All points that are in every part.
     Intersection(Vec<PlacedShape>),
-    /// A hollow shape: its outermost layer.
+    /// A hollow shape: the outermost layer of a solid.
     Shell {
         /// The solid that is hollowed.
         shape: std::boxed::Box<Shape>,
@@ -90,7 +90,7 @@ pub enum Shape {
     },
 }
 
-/// Why a shape cannot be used.
+/// Reason why a shape cannot be used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ShapeError {
     /// A size is zero, negative or not a number.
@@ -98,15 +98,15 @@ pub enum ShapeError {
     NotPositive {
         /// Kind of shape.
         shape: &'static str,
-        /// Which of its sizes.
+        /// Name of the wrong size.
         quantity: &'static str,
-        /// The offending value.
+        /// The wrong value.
         value: Real,
     },
-    /// A star needs three tips.
+    /// A star has fewer than three tips.
     #[error("star: needs at least 3 points, not {0}")]
     TooFewPoints(usize),
-    /// The tube of a torus reaches over its axis.
+    /// The tube of a torus extends beyond its axis.
     #[error("torus: the tube radius {tube_radius} must not exceed the radius {radius}")]
     FatTorus {
         /// Radius of the ring.
@@ -114,29 +114,29 @@ pub enum ShapeError {
         /// Radius of the tube.
         tube_radius: Real,
     },
-    /// A half-space without direction.
+    /// A half-space has no direction, or its offset is not finite.
     #[error("half-space: the normal must be finite and not zero, and the offset finite")]
     BadHalfSpace,
-    /// A combination of nothing.
+    /// A combination has no parts.
     #[error("{0}: needs at least one part")]
     NoParts(&'static str),
-    /// A placement with values that are not numbers.
+    /// A placement is not finite, or its rotation is no unit quaternion.
     #[error("placement: position and rotation must be finite, and the rotation a unit quaternion")]
     BadPlacement,
-    /// Something finite was asked of an infinite shape.
+    /// The shape is infinite, so it has no volume and no closed surface.
     #[error("the shape is infinite: a half-space has no volume and no closed surface")]
     Infinite,
-    /// The surface is finer than the resolution, or there is none.
+    /// The shape has no surface, or only details finer than the resolution.
     #[error("the shape has no surface at this resolution")]
     NoSurface,
 }
 
 impl Shape {
-    /// Signed distance to the surface, negative inside.
+    /// Returns the signed distance to the surface, negative inside.
     ///
-    /// Exact for elementary shapes and meshes. Combinations take the least (union) or largest (intersection, difference) of
-    /// the parts' distances: the sign and the surface are exact, the magnitude is never larger than the true distance, and
-    /// it is exact outside a union and inside an intersection or difference.
+    /// It is exact for elementary shapes and meshes. Combinations take the least (union) or largest (intersection,
+    /// difference) of the parts' distances: the sign and the surface are exact, the magnitude is never larger than the
+    /// true distance, and it is exact outside a union and inside an intersection or difference.
     pub fn signed_distance(&self, p: Vec3) -> Real {
         match self {
             Shape::Mesh(mesh) => mesh.signed_distance(p),
@@ -151,13 +151,13 @@ impl Shape {
         }
     }
 
-    /// Outward unit normal of the nearest surface: the gradient of the signed distance. Never zero or NaN; where the
-    /// gradient is not unique, one of its limits.
+    /// Returns the outward unit normal of the nearest surface: the gradient of the signed distance. It is never zero or
+    /// NaN; if the gradient is not unique, it is one of its limits.
     pub fn normal(&self, p: Vec3) -> Vec3 {
         self.signed_distance_and_normal(p).1
     }
 
-    /// Distance and normal at the price of one query.
+    /// Returns distance and normal at the cost of one query.
     pub fn signed_distance_and_normal(&self, p: Vec3) -> (Real, Vec3) {
         match self {
             Shape::Box { size } => primitives::cuboid(p, *size),
@@ -194,7 +194,7 @@ impl Shape {
         }
     }
 
-    /// Whether a point is inside. Cheaper than the distance for meshes.
+    /// Returns true if a point is inside; for meshes, this is cheaper than the distance.
     pub fn contains(&self, p: Vec3) -> bool {
         match self {
             Shape::Mesh(mesh) => mesh.contains(p),
@@ -208,8 +208,8 @@ impl Shape {
         }
     }
 
-    /// How far the shape reaches in a unit direction: the largest `direction · x`. Infinite where it has no end. An upper
-    /// limit for intersections, differences and shells of them.
+    /// Returns the extent of the shape in a unit direction: the largest `direction · x`, or infinity. It is only an
+    /// upper limit for intersections, differences and shells of them.
     pub fn support(&self, direction: Vec3) -> Real {
         let horizontal = direction.x.hypot(direction.z);
         match self {
@@ -241,16 +241,16 @@ impl Shape {
         }
     }
 
-    /// A box around the shape, `None` if it is infinite. The tightest one for elementary shapes, meshes and unions; may
-    /// be too large (or empty, if the parts are apart) for intersections and differences.
+    /// Returns a box around the shape, `None` if it is infinite. The box is the tightest one for elementary shapes,
+    /// meshes and unions; it may be too large (or empty, if the parts are apart) for intersections and differences.
     pub fn bounds(&self) -> Option<Aabb> {
         bounds_from_support(|direction| self.support(direction))
     }
 
-    /// Volume (m³), infinite for a half-space.
+    /// Returns the volume (m³), infinite for a half-space.
     ///
-    /// Closed forms for elementary shapes and closed meshes (where parts of a mesh overlap, they count twice). Open meshes
-    /// and combinations are integrated numerically, always with the same result, to better than 0.2 %.
+    /// Elementary shapes and closed meshes have closed forms (overlapping parts of a mesh count twice). Open meshes and
+    /// combinations are integrated numerically, always with the same result, to better than 0.2 %.
     pub fn volume(&self) -> Real {
         use std::f64::consts::PI;
         match self {
@@ -272,13 +272,13 @@ impl Shape {
         }
     }
 
-    /// The surface as triangles, outward oriented. `resolution` is the number of segments around a full circle, or of cells
-    /// along the longest edge for combinations and shells (at least 3); meshes are returned as they are.
+    /// Returns the surface as triangles, outward oriented. `resolution` is the number of segments around a full circle,
+    /// or of cells along the longest edge for combinations and shells (at least 3); meshes are returned unchanged.
     pub fn triangulate(&self, resolution: usize) -> Result<TriangleMesh, ShapeError> {
         super::triangulate::triangulate(self, resolution.max(3))
     }
 
-    /// Whether a mesh is part of it: such shapes are slow to ask for distances.
+    /// Returns true if a mesh is part of the shape; distance queries of such shapes are slow.
     pub fn has_mesh(&self) -> bool {
         match self {
             Self::Mesh(_) => true,
@@ -342,7 +342,7 @@ impl Shape {
         }
     }
 
-    /// Which side of the surface a ball is on. `Mixed` may also mean that it is not known.
+    /// Returns the side of the surface that a ball is on. `Mixed` may also mean that the side is not known.
     pub(crate) fn side_of_ball(&self, p: Vec3, radius: Real) -> Side {
         match self {
             Shape::Mesh(mesh) => mesh.side_of_ball(p, radius),
@@ -357,7 +357,7 @@ impl Shape {
                 });
                 Side::of_union(sides).flipped()
             }
-            // Through a hole of an open mesh inside ends without a surface, which the distance does not show.
+            // at a hole of an open mesh, the inside ends without a surface, which the distance does not show
             Shape::Shell { shape, .. }
                 if shape.has_mesh() && shape.side_of_ball(p, radius) == Side::Mixed =>
             {
@@ -367,7 +367,7 @@ impl Shape {
         }
     }
 
-    /// Every mesh in the tree.
+    /// Calls `visit` for every mesh in the tree.
     pub(crate) fn visit_meshes(&self, visit: &mut dyn FnMut(&TriangleMesh)) {
         match self {
             Shape::Mesh(mesh) => visit(mesh),
@@ -380,7 +380,7 @@ impl Shape {
     }
 }
 
-/// Which side of a surface something is on.
+/// Side of a surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Inside,
@@ -389,7 +389,7 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    /// Of a ball whose centre has a signed distance.
+    /// Returns the side of a ball whose centre has this signed distance.
     pub(crate) fn of_distance(distance: Real, radius: Real) -> Self {
         match distance {
             _ if distance >= radius => Self::Outside,
@@ -426,7 +426,7 @@ fn validate_parts(name: &'static str, parts: &[PlacedShape]) -> Result<(), Shape
     parts.iter().try_for_each(PlacedShape::validate)
 }
 
-/// Distance to the layer of a thickness under a surface.
+/// Returns the signed distance to the layer of this thickness under a surface.
 fn shell(distance: Real, thickness: Real) -> Real {
     distance.max(-distance - thickness)
 }
@@ -439,7 +439,7 @@ fn least(parts: &[PlacedShape], value: impl Fn(&PlacedShape) -> Real) -> Real {
     parts.iter().map(value).fold(Real::INFINITY, Real::min)
 }
 
-/// Value of the first part, least value of the others.
+/// Returns the value of the first part and the least value of the others.
 fn split(parts: &[PlacedShape], value: impl Fn(&PlacedShape) -> Real) -> (Real, Real) {
     match parts.split_first() {
         Some((first, others)) => (value(first), least(others, value)),
@@ -451,7 +451,7 @@ fn nearest(surfaces: impl Iterator<Item = Surface>) -> Surface {
     surfaces.fold((Real::INFINITY, Vec3::Y), |best, next| if next.0 < best.0 { next } else { best })
 }
 
-/// The box of a shape from how far it reaches along the axes; `None` if that is infinite.
+/// Returns the box of a shape from its extents along the axes; `None` if it is infinite.
 pub(crate) fn bounds_from_support(support: impl Fn(Vec3) -> Real) -> Option<Aabb> {
     let reach = |axes: [Vec3; 3]| vec3(support(axes[0]), support(axes[1]), support(axes[2]));
     let bounds = Aabb {

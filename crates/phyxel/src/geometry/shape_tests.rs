@@ -1,4 +1,4 @@
-//! Distances against brute force over surface points, normals against differences, volumes against counting.
+//! Tests of shapes: distances against fine triangulations, normals against differences, volumes against counting.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ fn random_points(count: usize, radius: Real) -> impl Iterator<Item = Vec3> {
     (0..count).map(move |_| radius * random.in_cube())
 }
 
-/// Largest distance between a fine triangulation and the true surface, and the triangulation.
+/// Returns a fine triangulation of the surface.
 fn fine_mesh(shape: &Shape) -> TriangleMesh {
     shape.triangulate(700).unwrap()
 }
@@ -71,7 +71,7 @@ fn half_space_is_below_its_plane() {
     assert_eq!(ground.volume(), Real::INFINITY);
 }
 
-/// The ellipsoid's distance is checked against the definition: nearest of many surface points, then refined around them.
+/// Checks the distance of ellipsoids against its definition: no other point of the surface may be nearer.
 #[test]
 fn ellipsoid_distance_is_accurate_even_in_hard_places() {
     let mut points: Vec<Vec3> = random_points(60, 1.5).collect();
@@ -87,7 +87,7 @@ fn ellipsoid_distance_is_accurate_even_in_hard_places() {
         for &p in &points {
             let (distance, normal) = shape.signed_distance_and_normal(p);
             assert!(normal.is_normalized());
-            // The foot point is on the surface, and its normal is the direction of the distance.
+            // the foot point is on the surface, and its normal is the direction of the distance
             let foot = p - distance * normal;
             assert!(((foot / radii).length() - 1.0).abs() < 1e-6, "{radii} {p} {distance}");
             let at_foot = (foot / (radii * radii)).normalize();
@@ -95,7 +95,7 @@ fn ellipsoid_distance_is_accurate_even_in_hard_places() {
                 distance.abs() < 1e-6 || at_foot.dot(normal) > 1.0 - 1e-6,
                 "{radii} {p} {at_foot} {normal}"
             );
-            // And no other point of the surface is nearer.
+            // no other point of the surface is nearer
             let nearest = ellipsoid_samples(radii).map(|q| q.distance(p)).fold(Real::INFINITY, Real::min);
             assert!(distance.abs() <= nearest + 1e-9, "{radii} {p} {distance} {nearest}");
         }

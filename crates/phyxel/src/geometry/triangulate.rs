@@ -1,4 +1,4 @@
-//! Surfaces of shapes as triangles, outward oriented and closed.
+//! Triangulation of the surfaces of shapes, outward oriented and closed.
 
 use super::marching;
 use super::mesh::{TriangleMesh, TriangleMeshError};
@@ -12,7 +12,7 @@ impl From<TriangleMeshError> for ShapeError {
     }
 }
 
-/// A point (distance from the axis, y) of an outline that is turned around the y axis.
+/// A point (distance from the axis, y) of an outline that is rotated around the y axis.
 type ProfilePoint = (Real, Real);
 
 pub(super) fn triangulate(shape: &Shape, resolution: usize) -> Result<TriangleMesh, ShapeError> {
@@ -61,7 +61,7 @@ pub(super) fn triangulate(shape: &Shape, resolution: usize) -> Result<TriangleMe
     Ok(mesh)
 }
 
-/// Both surfaces of a shell are made by themselves, so that a layer thinner than the resolution has no holes.
+/// Triangulates both surfaces of a shell separately, so that a layer thinner than the resolution has no holes.
 fn hollow(shape: &Shape, thickness: Real, resolution: usize) -> Result<TriangleMesh, ShapeError> {
     let outer = triangulate(shape, resolution)?;
     let bounds = shape.bounds().ok_or(ShapeError::Infinite)?;
@@ -87,7 +87,7 @@ fn cuboid(size: Vec3) -> Result<TriangleMesh, TriangleMeshError> {
     TriangleMesh::try_new((0..8).map(corner).collect(), triangles)
 }
 
-/// Points on a circle around (0, `center_y`), both ends included; an end on the axis is exactly there.
+/// Returns points on a circle around (0, `center_y`), both ends included; an end on the axis is exactly on it.
 fn arc(radius: Real, center_y: Real, from: Real, to: Real, n_segments: usize) -> Vec<ProfilePoint> {
     (0..=n_segments)
         .map(|step| {
@@ -105,7 +105,7 @@ fn ring(point: ProfilePoint, n_around: usize) -> impl Iterator<Item = Vec3> {
     })
 }
 
-/// The two triangles between neighbouring points of two rings, the second one further along the profile.
+/// Adds two triangles for each pair of neighbouring points of two rings; `upper` is further along the profile.
 fn band(triangles: &mut Vec<[u32; 3]>, lower: usize, upper: usize, n_around: usize) {
     for step in 0..n_around {
         let next = (step + 1) % n_around;
@@ -116,7 +116,7 @@ fn band(triangles: &mut Vec<[u32; 3]>, lower: usize, upper: usize, n_around: usi
     }
 }
 
-/// Turns a profile that begins and ends on the axis, bottom to top, around the y axis.
+/// Rotates a profile that begins and ends on the axis, from bottom to top, around the y axis.
 fn revolve(profile: &[ProfilePoint], n_around: usize) -> Result<TriangleMesh, TriangleMeshError> {
     let inner = &profile[1..profile.len() - 1];
     let mut vertices: Vec<Vec3> = inner.iter().flat_map(|&point| ring(point, n_around)).collect();
@@ -136,7 +136,7 @@ fn revolve(profile: &[ProfilePoint], n_around: usize) -> Result<TriangleMesh, Tr
     TriangleMesh::try_new(vertices, triangles)
 }
 
-/// Turns a closed profile, anticlockwise, around the y axis.
+/// Rotates a closed, anticlockwise profile around the y axis.
 fn torus(profile: &[ProfilePoint], n_around: usize) -> Result<TriangleMesh, TriangleMeshError> {
     let vertices = profile.iter().flat_map(|&point| ring(point, n_around)).collect();
     let mut triangles = Vec::new();
@@ -146,7 +146,7 @@ fn torus(profile: &[ProfilePoint], n_around: usize) -> Result<TriangleMesh, Tria
     TriangleMesh::try_new(vertices, triangles)
 }
 
-/// Corners of a star around the y axis, tips and notches in turn, from x towards z.
+/// Returns the corners of a star around the y axis, tips and notches alternating, from x towards z.
 pub(super) fn star_outline(points: usize, radius: Real, inner_radius: Real) -> Vec<Vec3> {
     (0..2 * points)
         .map(|step| {
@@ -157,7 +157,7 @@ pub(super) fn star_outline(points: usize, radius: Real, inner_radius: Real) -> V
         .collect()
 }
 
-/// A prism along y over an outline from which every point can be seen from the middle.
+/// Triangulates a prism along y over an outline whose points are all visible from the middle.
 fn prism(outline: &[Vec3], height: Real) -> Result<TriangleMesh, TriangleMeshError> {
     let n_corners = outline.len();
     let half = vec3(0.0, 0.5 * height, 0.0);

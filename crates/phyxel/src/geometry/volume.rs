@@ -1,8 +1,9 @@
-//! Volume of shapes without a closed form, by an adaptive sum over cells.
+//! Volume of shapes without a closed form, by adaptive integration over cells.
 //!
-//! Cells that the signed distance shows to be wholly inside or outside are counted at once, the others are divided. In the
-//! smallest cells the surface is taken for a plane, for which the covered part of a cube is known exactly. The cells are
-//! halved until the extrapolation to cells of size zero settles, so the result does not depend on a guess of the resolution.
+//! Cells that the signed distance shows to be wholly inside or outside are counted directly, the others are divided. In
+//! the smallest cells the surface is taken as a plane, for which the covered part of a cube is known exactly. The cells
+//! are halved until the extrapolation to cells of size zero converges, so the result does not depend on a guessed
+//! resolution.
 
 use rayon::prelude::*;
 
@@ -10,23 +11,23 @@ use super::aabb::Aabb;
 use super::shape::{Shape, Side};
 use crate::math::{Real, Vec3, vec3};
 
-/// Cells along the longest edge before any division.
+/// Number of cells along the longest edge before any division.
 const N_ROOT_CELLS: usize = 8;
-/// Divisions of a root cell in the first and in the last attempt: 32 to 512 cells along the longest edge, and to 128 for
-/// meshes, whose distance costs a hundred times more.
+/// Number of divisions of a root cell in the first and in the last attempt: 32 to 512 cells along the longest edge, and
+/// up to 128 for meshes, whose distance costs a hundred times more.
 const FIRST_DEPTH: u32 = 2;
 const LAST_DEPTH: u32 = 6;
 pub(crate) const LAST_DEPTH_OF_MESHES: u32 = 4;
-/// A refinement that changes the extrapolated volume by less than this part is the last.
+/// Relative change of the extrapolated volume below which the refinement ends.
 const TOLERANCE: Real = 5e-4;
 
-/// What the integration asks of a solid.
+/// Queries that the integration needs of a solid.
 pub(crate) trait Solid: Sync {
-    /// Which side of the surface a ball is on.
+    /// Returns the side of the surface that a ball is on.
     fn side_of_ball(&self, p: Vec3, radius: Real) -> Side;
-    /// Signed distance to the surface and its unit normal, exact if the surface is within `radius`.
+    /// Returns the signed distance to the surface and its unit normal, exact if the surface is within `radius`.
     fn surface(&self, p: Vec3, radius: Real) -> (Real, Vec3);
-    /// How often root cells may be divided.
+    /// Returns the largest number of divisions of a root cell.
     fn last_depth(&self) -> u32;
 }
 
@@ -44,7 +45,7 @@ impl Solid for Shape {
     }
 }
 
-/// The part of a shape that is deeper than `depth` under its surface.
+/// The part of a shape that is deeper under its surface than `depth`.
 struct Core<'a> {
     shape: &'a Shape,
     depth: Real,
@@ -52,7 +53,7 @@ struct Core<'a> {
 
 impl Solid for Core<'_> {
     fn side_of_ball(&self, p: Vec3, radius: Real) -> Side {
-        // Through a hole of an open mesh inside ends without a surface, which the distance does not show.
+        // at a hole of an open mesh, the inside ends without a surface, which the distance does not show
         if self.shape.has_mesh() && self.shape.side_of_ball(p, radius) == Side::Mixed {
             return Side::Mixed;
         }
@@ -75,7 +76,8 @@ pub(crate) fn of_combination(shape: &Shape) -> Real {
     }
 }
 
-/// A thin layer is the small difference of two volumes; the refinement watches the difference, not the volumes.
+/// Returns the volume of a shell. A thin layer is the small difference of two volumes, so the refinement checks the
+/// convergence of the difference, not of the volumes.
 pub(crate) fn of_shell(shape: &Shape, thickness: Real) -> Real {
     match shape.bounds() {
         Some(bounds) => -converge(bounds, shape.volume(), &Core { shape, depth: thickness }),
@@ -83,7 +85,7 @@ pub(crate) fn of_shell(shape: &Shape, thickness: Real) -> Real {
     }
 }
 
-/// Volume of a solid within `bounds`, less `subtract`.
+/// Returns the volume of a solid within `bounds`, minus `subtract`.
 pub(crate) fn converge(bounds: Aabb, subtract: Real, solid: &impl Solid) -> Real {
     let size = bounds.size();
     let longest = size.max_element();
@@ -93,7 +95,7 @@ pub(crate) fn converge(bounds: Aabb, subtract: Real, solid: &impl Solid) -> Real
     let (mut last, mut last_extrapolated) = (Real::NAN, Real::NAN);
     for depth in FIRST_DEPTH..=solid.last_depth() {
         let volume = integrate(&bounds, longest / N_ROOT_CELLS as Real, depth, solid) - subtract;
-        // Halving the cells divides the error by 4.
+        // halving the cells divides the error by 4
         let extrapolated = if last.is_nan() { volume } else { volume + (volume - last) / 3.0 };
         let is_settled = (extrapolated - last_extrapolated).abs() <= TOLERANCE * extrapolated.abs();
         last_extrapolated = extrapolated;
@@ -141,11 +143,11 @@ fn cell_volume(center: Vec3, size: Real, depth: u32, solid: &impl Solid) -> Real
         .sum()
 }
 
-/// Part of the unit cube around the origin with `normal · x < height`, for a unit normal.
+/// Returns the fraction of the unit cube around the origin with `normal · x < height`, for a unit normal.
 ///
-/// With |n_i| = a, b, c and α = height + (a + b + c) / 2 it is (α³ - Σ (α-a)³₊ + Σ (α-a-b)³₊ - (α-a-b-c)³₊) / (6abc).
+/// With |n_i| = a, b, c and α = height + (a + b + c) / 2, it is (α³ - Σ (α-a)³₊ + Σ (α-a-b)³₊ - (α-a-b-c)³₊) / (6abc).
 fn fraction_below_plane(normal: Vec3, height: Real) -> Real {
-    // The formula divides by the components; a tilt of 1e-4 moves the plane by less than the rest of the method errs.
+    // the formula divides by the components; the error of a tilt of 1e-4 is smaller than the other errors of the method
     let [a, b, c] = normal.abs().max(Vec3::splat(1e-4)).normalize().to_array();
     let cube = |x: Real| x.max(0.0).powi(3);
     let alpha = height + 0.5 * (a + b + c);
@@ -179,7 +181,7 @@ mod tests {
         assert_near(fraction_below_plane(Vec3::X, 0.25), 0.75, 1e-4);
         let diagonal = Vec3::ONE.normalize();
         assert_near(fraction_below_plane(diagonal, 0.0), 0.5, 1e-12);
-        // Through three corners: a pyramid of 1/6 is cut off.
+        // a plane through three corners cuts off a pyramid of 1/6
         assert_near(fraction_below_plane(diagonal, 0.5 / (3.0 as Real).sqrt()), 5.0 / 6.0, 1e-12);
         assert_eq!(fraction_below_plane(diagonal, -1.0), 0.0);
         assert_near(fraction_below_plane(diagonal, 1.0), 1.0, 1e-12);
@@ -201,7 +203,7 @@ mod tests {
 
     #[test]
     fn overlapping_spheres_count_their_lens_once() {
-        // Two unit balls at distance 1: each cap has height 1/2, volume π h² (3 - h) / 3.
+        // two unit balls at distance 1: each cap has height 1/2, volume π h² (3 - h) / 3
         let balls = || {
             let ball = Shape::Sphere { radius: 1.0 };
             vec![at(ball.clone(), Vec3::ZERO), at(ball, vec3(1.0, 0.0, 0.0))]

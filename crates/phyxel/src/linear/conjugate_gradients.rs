@@ -1,41 +1,42 @@
-//! Preconditioned conjugate gradients on fields of vectors: one scalar product for all three components.
+//! Preconditioned conjugate gradients for fields of vectors, with one scalar product for all three components.
 
 use crate::math::{CHUNK, Real, Vec3, sum_over};
 use rayon::prelude::*;
 
-/// Buffers and limits of a solve; reuse one to avoid allocation.
+/// Solver with its buffers and limits; reuse one to avoid allocation.
 #[derive(Clone, Debug, Default)]
 pub struct ConjugateGradients {
-    /// Stop when the preconditioned residual has fallen to this fraction of the first one, or of the right-hand side.
+    /// The solve ends when the preconditioned residual has fallen to this fraction of the first one, or of the
+    /// right-hand side.
     pub tolerance: Real,
-    /// Whether the right-hand side is what the tolerance is a fraction of: for solves that start near their solution.
+    /// True if the tolerance is a fraction of the right-hand side, for solves that start near their solution.
     pub of_right_hand_side: bool,
-    /// Whether the first x is the preconditioned right-hand side. Where A differs so little from what preconditions it that
-    /// one step of that length is as good as the tolerance, the solve ends after a single product.
+    /// True if the first x is the preconditioned right-hand side. If A then differs so little from the inverse of the
+    /// preconditioner that one step of known length meets the tolerance, the solve ends after a single product.
     pub starts_preconditioned: bool,
-    /// Stop after so many products.
+    /// Largest number of products with the matrix.
     pub max_iterations: usize,
     residual: Vec<Vec3>,
     direction: Vec<Vec3>,
     product: Vec<Vec3>,
 }
 
-/// How a solve ended.
+/// Outcome of a solve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Solved {
-    /// Products with the matrix, the first residual's included.
+    /// Number of products with the matrix, including that of the first residual.
     pub iterations: usize,
-    /// Preconditioned residual over the first one.
+    /// Last preconditioned residual divided by the first one.
     pub relative_residual: Real,
-    /// The tolerance was met.
+    /// True if the tolerance was met.
     pub converged: bool,
 }
 
-/// Elements that one task takes at least: less is quicker than waking another thread.
+/// Smallest number of elements per task; fewer are faster done than waking another thread.
 const MIN_LENGTH: usize = 8 * CHUNK;
 
 impl Solved {
-    /// For a solve that was not needed.
+    /// Returns the outcome of a solve that was not needed.
     pub fn nothing_to_do() -> Self {
         Self { iterations: 0, relative_residual: 0.0, converged: true }
     }
@@ -45,7 +46,7 @@ fn dot_weighted(a: &[Vec3], b: &[Vec3], weight: impl Fn(usize) -> Vec3 + Sync) -
     sum_over(a.len(), |i| (a[i] * weight(i)).dot(b[i]))
 }
 
-/// x ← x + α d, r ← r − α p; returns the new preconditioned r·r, summed in a fixed order.
+/// Updates x ← x + α d and r ← r − α p; returns the new preconditioned r·r, summed in a fixed order.
 fn advance(
     alpha: Real,
     direction: &[Vec3],
@@ -72,16 +73,16 @@ fn advance(
 }
 
 impl ConjugateGradients {
-    /// With a relative tolerance and a cap on the iterations.
+    /// Creates a solver with a relative tolerance and a limit on the iterations.
     pub fn new(tolerance: Real, max_iterations: usize) -> Self {
         Self { tolerance, max_iterations, ..Self::default() }
     }
 
     /// Solves A x = b from the given x. `apply(p, out)` writes A p; `inverse_diagonal(i)` is the preconditioner of
-    /// row i, and a zero component leaves that component of x as it is.
+    /// row i, and a zero component leaves that component of x unchanged.
     ///
-    /// Every iterate is x₀ plus preconditioned products with A: with inverse masses as preconditioner, what A does not
-    /// change (linear and angular momentum of an internal force) no iterate changes.
+    /// Every iterate is x₀ plus preconditioned products with A: with inverse masses as preconditioner, no iterate
+    /// changes the quantities that A does not change (linear and angular momentum of an internal force).
     pub fn solve(
         &mut self,
         mut apply: impl FnMut(&[Vec3], &mut [Vec3]),
@@ -93,13 +94,13 @@ impl ConjugateGradients {
         self.solve_from_product(apply, inverse_diagonal, b, x)
     }
 
-    /// Where A x₀ goes, for callers that have it cheaper than by a product; then [`Self::solve_from_product`].
+    /// Returns the buffer for A x₀, for callers that compute it themselves, before [`Self::solve_from_product`].
     pub fn first_product(&mut self, n: usize) -> &mut [Vec3] {
         self.product.resize(n, Vec3::ZERO);
         &mut self.product
     }
 
-    /// As [`Self::solve`], with A x₀ in [`Self::first_product`].
+    /// Solves as [`Self::solve`], with A x₀ in [`Self::first_product`].
     pub fn solve_from_product(
         &mut self,
         mut apply: impl FnMut(&[Vec3], &mut [Vec3]),
@@ -118,11 +119,11 @@ impl ConjugateGradients {
         let first = dot_weighted(residual, residual, &inverse_diagonal);
         let scale = dot_weighted(b, b, &inverse_diagonal);
         let mut rr = first;
-        // below round-off of the right-hand side there is nothing to gain
+        // a residual below round-off of the right-hand side cannot be reduced
         let measure = if self.of_right_hand_side { scale } else { first };
         let target = (self.tolerance * self.tolerance * measure).max(1e-30 * scale);
         if self.starts_preconditioned && first > target {
-            // with A = P⁻¹ + K and x₀ = P b: r₀ = −K x₀, and this is the mean eigenvalue of P K in what r₀ has of modes
+            // with A = P⁻¹ + K and x₀ = P b: r₀ = −K x₀, and this is the mean eigenvalue of P K over the modes in r₀
             let excess = -first / sum_over(n, |i| residual[i].dot(x[i]));
             if (0.0..=self.tolerance).contains(&excess) {
                 let step = 1.0 / (1.0 + excess);
@@ -159,7 +160,7 @@ mod tests {
     use super::*;
     use crate::math::Random;
 
-    /// A chain of springs, (2 + k)x_i − x_{i−1} − x_{i+1}: solved, with and without a held end.
+    /// Solves a chain of springs, (2 + k)x_i − x_{i−1} − x_{i+1}, with and without a fixed row.
     #[test]
     fn solves_a_chain_to_the_tolerance_and_respects_held_rows() {
         let n = 300;
@@ -186,7 +187,7 @@ mod tests {
                 assert_eq!(x[i], Vec3::ONE);
             }
         }
-        // 1 + weak springs, from x = b: one product, and the change is right to the tolerance; stronger ones take more
+        // identity + weak springs, from x = b: one product gives the change to the tolerance; stronger ones take more
         for (strength, is_weak) in [(5e-3, true), (0.3, false)] {
             let weak = |x: &[Vec3], out: &mut [Vec3]| {
                 apply(x, out);

@@ -1,4 +1,4 @@
-//! Solvers that see a matrix only through its product with a vector.
+//! Linear solvers that use a matrix only through its products with vectors.
 
 mod conjugate_gradients;
 

@@ -1,20 +1,20 @@
-//! What bodies are made of: parameters that may vary, laws from deformation to stress, plastic flow, presets.
+//! Materials: scalars that may vary, laws from deformation to stress, plastic flow, presets.
 
 mod change;
+mod description;
 mod elasticity;
 mod guard;
-mod parameter;
 mod plasticity;
 mod presets;
 
-pub use change::{MaterialChange, PlasticityChange};
+pub use crate::particles::{PROPERTIES, Parameter, Part, Properties, Property, PropertyInfo};
+pub use change::MaterialChange;
+pub use description::{Flow, Material, Varying};
 pub use elasticity::{
     Corotated, Lame, LameParameter, Law, NeoHookean, SquaredStretch, StVenantKirchhoff, von_mises,
 };
 pub use guard::{VolumeGuard, VolumeStiffness};
-pub use parameter::{Material, Parameter, Varying};
 pub use plasticity::{
-    Answered, FlowRule, Flowed, PlasticParameter, Plasticity, Unseen, YieldMeasure, Yielding,
-    log_plastic_stretch,
+    Answered, FlowRule, Flowed, Unseen, YieldMeasure, Yielding, can_flow, log_plastic_stretch,
 };
 pub use presets::{PRESETS, Preset};

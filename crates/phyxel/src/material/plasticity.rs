@@ -7,38 +7,9 @@
 //! Departs from the papers: their ν is per step, which makes the material depend on the time step
 //! ([`FlowRule::PerStep`]); the exponential also cannot exceed 1.
 
-use super::{Lame, Law, Parameter, PlasticityChange, Varying};
+use super::{Lame, Law};
 use crate::math::{Mat3, Real, Svd, Vec3, svd};
-use crate::particles::StateVisitor;
-
-/// The plastic part of a material, as a user describes it.
-#[derive(Clone, Debug)]
-pub struct Plasticity {
-    /// P_Y: stress of a pulled bar over which it flows (Pa).
-    pub yield_stress: Varying,
-    /// ν: how quickly stress over the yield stress turns into flow (1/s).
-    pub flow_rate: Varying,
-    /// K: yield stress gained per plastic stress; negative softens (1).
-    pub hardening: Varying,
-    /// Divides the flow rate by |P| over this stress: matter that resists quick blows and flows at rest
-    /// (Gerszewski 2009 Fig. 1). 0: the rate does not depend on the stress (Pa).
-    pub thickening_stress: Varying,
-    /// What counts as stress.
-    pub measure: YieldMeasure,
-}
-
-impl Default for Plasticity {
-    /// Never yields.
-    fn default() -> Self {
-        Self {
-            yield_stress: Real::INFINITY.into(),
-            flow_rate: 0.0.into(),
-            hardening: 0.0.into(),
-            thickening_stress: 0.0.into(),
-            measure: YieldMeasure::default(),
-        }
-    }
-}
+use crate::particles::{Parameter, Properties, Property};
 
 /// The magnitude of stress that is compared with the yield stress; both read as the stress in a pulled bar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,7 +36,7 @@ impl YieldMeasure {
     }
 }
 
-/// What the flow rate means.
+/// Meaning of the flow rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlowRule {
     /// Per second: the material does not depend on the time step.
@@ -75,16 +46,7 @@ pub enum FlowRule {
     PerStep,
 }
 
-/// What a group's particles flow by.
-#[derive(Clone, Debug)]
-pub struct PlasticParameter {
-    yield_stress: Parameter,
-    flow_rate: Parameter,
-    hardening: Parameter,
-    thickening_stress: Parameter,
-}
-
-/// What one particle flows by.
+/// The flow of one particle.
 #[derive(Clone, Copy, Debug)]
 pub struct Yielding {
     /// P_Y (Pa)
@@ -93,102 +55,32 @@ pub struct Yielding {
     pub flow_rate: Real,
     /// K (1)
     pub hardening: Real,
-    /// (Pa)
+    /// Stress over which the rate falls (Pa).
     pub thickening_stress: Real,
-    /// What counts as stress.
+    /// Stress that is compared with the yield stress.
     pub measure: YieldMeasure,
-    /// What the flow rate means.
+    /// Meaning of the flow rate.
     pub rule: FlowRule,
 }
 
-impl PlasticParameter {
-    /// For particles that never yield.
-    pub fn never() -> Self {
-        let uniform = Parameter::Uniform;
-        Self {
-            yield_stress: uniform(Real::INFINITY),
-            flow_rate: uniform(0.0),
-            hardening: uniform(0.0),
-            thickening_stress: uniform(0.0),
-        }
-    }
-
-    /// The values at the given points of one body.
-    pub fn resolve(plasticity: Option<&Plasticity>, points: &[Vec3]) -> Self {
-        let Some(p) = plasticity else { return Self::never() };
-        Self {
-            yield_stress: p.yield_stress.resolve(points),
-            flow_rate: p.flow_rate.resolve(points),
-            hardening: p.hardening.resolve(points),
-            thickening_stress: p.thickening_stress.resolve(points),
-        }
-    }
-
-    fn each(&mut self) -> [(&'static str, &'static str, &mut Parameter); 4] {
-        [
-            ("yield_stress", "Pa", &mut self.yield_stress),
-            ("flow_rate", "1/s", &mut self.flow_rate),
-            ("hardening_rate", "1", &mut self.hardening),
-            ("thickening_stress", "Pa", &mut self.thickening_stress),
-        ]
-    }
-
-    /// Appends `other`'s values of `n_other` particles to those of `n` particles.
-    pub fn append(&mut self, n: usize, other: &mut Self, n_other: usize) {
-        for ((.., own), (.., other)) in self.each().into_iter().zip(other.each()) {
-            own.append(n, other, n_other);
-        }
-    }
-
-    /// New particle k has the values of old particle `order[k]`.
-    pub fn reorder(&mut self, order: &[u32]) {
-        self.each().into_iter().for_each(|(.., parameter)| parameter.reorder(order));
-    }
-
-    /// Changes how the particles of one body flow; `bodies` has the body of each.
-    pub fn change(&mut self, change: &PlasticityChange, bodies: &[u32], body: u32) {
-        let values = match *change {
-            PlasticityChange::Off => [Some(Real::INFINITY), Some(0.0), Some(0.0), Some(0.0)],
-            PlasticityChange::On { yield_stress, flow_rate, hardening, thickening_stress, .. } => {
-                [yield_stress, flow_rate, hardening, thickening_stress]
-            }
-        };
-        for ((.., parameter), value) in self.each().into_iter().zip(values) {
-            if let Some(value) = value {
-                parameter.set(value, bodies, body);
-            }
-        }
-    }
-
-    /// Names the columns, where there are any.
-    pub fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
-        self.each()
-            .into_iter()
-            .for_each(|(name, unit, parameter)| parameter.visit_state(name, unit, visitor));
-    }
-
-    /// Whether no particle can ever flow.
-    pub fn is_elastic(&self) -> bool {
-        self.flow_rate.is_zero()
-    }
-
-    /// Whether particle i can flow.
-    pub fn can_flow(&self, i: usize) -> bool {
-        self.flow_rate.at(i) > 0.0
-    }
-
-    /// Of particle i.
+impl Yielding {
+    /// The flow of particle i.
     #[inline(always)]
-    pub fn at(&self, i: usize, measure: YieldMeasure, rule: FlowRule) -> Yielding {
-        Yielding {
-            yield_stress: self.yield_stress.at(i),
-            flow_rate: self.flow_rate.at(i),
-            hardening: self.hardening.at(i),
-            thickening_stress: self.thickening_stress.at(i),
+    pub fn at(material: &Properties<Parameter>, i: usize, measure: YieldMeasure, rule: FlowRule) -> Self {
+        Self {
+            yield_stress: material[Property::YieldStress].at(i),
+            flow_rate: material[Property::FlowRate].at(i),
+            hardening: material[Property::Hardening].at(i),
+            thickening_stress: material[Property::ThickeningStress].at(i),
             measure,
             rule,
         }
     }
+}
+
+/// True if some particle of this matter can flow.
+pub fn can_flow(material: &Properties<Parameter>) -> bool {
+    !material[Property::FlowRate].is_zero()
 }
 
 /// Stretches under this do not count as less where their logarithm is taken.
@@ -242,38 +134,38 @@ impl Yielding {
 /// Deformation of a particle's neighbourhood that its F does not explain.
 #[derive(Clone, Copy, Debug)]
 pub struct Unseen {
-    /// (J/m³)
+    /// Energy density of that deformation (J/m³).
     pub energy_density: Real,
     /// Speed of sound over the particle's size (1/s).
     pub sound_rate: Real,
 }
 
-/// How quickly residuals are forgotten at the most. (speeds of sound per particle size)
+/// Largest rate at which residuals are forgotten (speeds of sound per particle size).
 const FORGETTING: Real = 0.3;
 
-/// How matter answers a deformation gradient within a step.
+/// Answer of matter to a deformation gradient within a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Answered {
     /// F = U diag(s) Vᵀ before anything flowed.
     pub svd: Svd,
     /// Principal stress of the elastic stretches (Pa).
     pub stress: Vec3,
-    /// What flowed, if anything did.
+    /// The flow, if there is any.
     pub flow: Option<Flowed>,
 }
 
-/// What flowed of a deformation gradient within a step.
+/// Flow within a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Flowed {
     /// f_p, the plastic part of the stretches (1).
     pub plastic: Vec3,
-    /// s/f_p, what is left of them (1).
+    /// s/f_p, the elastic part that is left (1).
     pub elastic: Vec3,
     /// γ
     pub fraction: Real,
-    /// What is added to α (Pa).
+    /// Added to α (Pa).
     pub hardening: Real,
-    /// What is added to the equivalent plastic strain (1).
+    /// Added to the equivalent plastic strain (1).
     pub strain: Real,
     /// Energy taken (J/m³).
     pub work: Real,

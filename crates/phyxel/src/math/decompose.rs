@@ -1,9 +1,10 @@
-//! 3×3 decompositions: symmetric eigenvalues, det-signed singular values, polar. Quick ways for what is well conditioned,
-//! as almost always in particle loops; Jacobi rotations, accurate to the last bits, for rank-deficient input.
+//! 3×3 decompositions: symmetric eigenvalues, det-signed singular values, polar. Fast methods serve well-conditioned
+//! input, the usual case in particle loops; Jacobi rotations, accurate to the last bits, serve rank-deficient input.
 
 use super::{Mat3, Real, Vec3};
 
-/// F = U diag(σ) Vᵀ with det U = det V = +1, σ descending in magnitude; a reflection makes the smallest σ negative.
+/// Decomposition F = U diag(σ) Vᵀ with det U = det V = +1, σ descending in magnitude; a reflection makes the smallest σ
+/// negative.
 #[derive(Clone, Copy, Debug)]
 pub struct Svd {
     /// Left rotation.
@@ -17,7 +18,7 @@ pub struct Svd {
 const MAX_SWEEPS: usize = 12;
 const PAIRS: [(usize, usize); 3] = [(0, 1), (0, 2), (1, 2)];
 
-/// Cosine and sine of the rotation that diagonalises [[a, b], [b, d]].
+/// Returns cosine and sine of the rotation that diagonalises `[[a, b], [b, d]]`.
 #[inline]
 fn jacobi_rotation(a: Real, b: Real, d: Real) -> (Real, Real) {
     let theta = (d - a) / (2.0 * b);
@@ -33,27 +34,27 @@ fn rotate_columns(m: &mut Mat3, p: usize, q: usize, c: Real, s: Real) {
     *m.col_mut(q) = a * s + b * c;
 }
 
-/// Eigenvalues in descending order and the matching orthonormal eigenvectors as columns (a rotation).
-/// Only the symmetric part of `m` counts.
+/// Returns the eigenvalues in descending order and the matching orthonormal eigenvectors as columns (a rotation).
+/// Only the symmetric part of `m` is used.
 ///
-/// The eigenvalue that lies farthest from the others is a well-conditioned root of a cubic, and its eigenvector a cross
-/// product; the other two are those of a 2×2 matrix in the plane across. Three times quicker than sweeps of rotations.
+/// The eigenvalue farthest from the others is a well-conditioned root of a cubic, and its eigenvector a cross product;
+/// the other two are those of a 2×2 matrix in the plane across. This is three times faster than sweeps of rotations.
 pub fn symmetric_eigen(m: Mat3) -> (Vec3, Mat3) {
     let a = super::symmetric_part(m);
     let mean = super::trace(a) / 3.0;
     let b = a - Mat3::from_diagonal(Vec3::splat(mean));
     let size = (super::double_dot(b, b) / 6.0).sqrt();
-    // nothing but a multiple of the identity, or not finite
+    // the matrix is a multiple of the identity, or not finite
     if !(size > 1e-14 * mean.abs()) || !size.is_finite() {
         let sorted = Vec3::new(a.x_axis.x, a.y_axis.y, a.z_axis.z);
         return sort_descending(sorted, Mat3::IDENTITY);
     }
     let b = b * (1.0 / size);
-    // eigenvalues of b are the roots of t³ − 3t = 2r in [−2, 2]; the outer one is over √3 in size
+    // eigenvalues of b are the roots of t³ − 3t = 2r in [−2, 2]; the outer one has a magnitude of at least √3
     let r = (0.5 * b.determinant()).clamp(-1.0, 1.0);
     let side = if r < 0.0 { -1.0 } else { 1.0 };
     let r = r.abs();
-    // within 7e-5 at the start, so two of Newton's steps reach round-off
+    // the start value is within 7e-5, so two of Newton's steps reach round-off
     let mut t = 1.73212376 + r * (0.33080833 + r * (0.01888711 * r - 0.08176201));
     for _ in 0..2 {
         t -= (t * (t * t - 3.0) - 2.0 * r) / (3.0 * (t * t - 1.0));
@@ -71,7 +72,7 @@ pub fn symmetric_eigen(m: Mat3) -> (Vec3, Mat3) {
         _ => 2,
     };
     let outer = crosses[longest] * (1.0 / lengths[longest].sqrt());
-    // the plane across
+    // the plane perpendicular to the outer eigenvector
     let (p, q) = outer.any_orthonormal_pair();
     let (bp, bq) = (b * p, b * q);
     let (pp, qq, pq) = (p.dot(bp), q.dot(bq), p.dot(bq));
@@ -99,10 +100,10 @@ fn sort_descending(mut values: Vec3, mut vectors: Mat3) -> (Vec3, Mat3) {
     (values, vectors)
 }
 
-/// Det-signed singular value decomposition.
+/// Computes the det-signed singular value decomposition.
 pub fn svd(m: Mat3) -> Svd {
     let size = super::frobenius_norm(m);
-    // safely far from singular: the squares of the singular values are accurate enough
+    // far from singular, the squares of the singular values are accurate enough
     if m.determinant().abs() > SAFE * size * size * size {
         let (_, v) = symmetric_eigen(m.transpose() * m);
         from_right_vectors(m * v, v)
@@ -111,10 +112,10 @@ pub fn svd(m: Mat3) -> Svd {
     }
 }
 
-/// |det|/|M|³ over which a decomposition by squares is good: the condition number is then under 40.
+/// Smallest |det|/|M|³ for a decomposition by squares; the condition number is then under 40.
 const SAFE: Real = 5e-3;
 
-/// By one-sided Jacobi rotations: accurate also for what is nearly or wholly singular.
+/// Computes the decomposition by one-sided Jacobi rotations, accurate also for nearly or exactly singular matrices.
 fn svd_by_rotations(m: Mat3) -> Svd {
     let mut a = m;
     let mut v = Mat3::IDENTITY;
@@ -137,7 +138,7 @@ fn svd_by_rotations(m: Mat3) -> Svd {
     }
     for (p, q) in [(0, 1), (0, 2), (1, 2)] {
         if a.col(q).length_squared() > a.col(p).length_squared() {
-            // swap and negate: stays a rotation of both
+            // swapped and negated, so that both stay rotations
             let (ca, cv) = (a.col(p), v.col(p));
             *a.col_mut(p) = a.col(q);
             *a.col_mut(q) = -ca;
@@ -148,7 +149,7 @@ fn svd_by_rotations(m: Mat3) -> Svd {
     from_right_vectors(a, v)
 }
 
-/// From A = F V with orthogonal columns, the longest first.
+/// Computes the decomposition from A = F V with orthogonal columns, the longest first.
 fn from_right_vectors(a: Mat3, v: Mat3) -> Svd {
     let mut sigma = Vec3::new(a.x_axis.length(), a.y_axis.length(), a.z_axis.length());
     let u0 = if sigma.x > 0.0 { a.x_axis / sigma.x } else { Vec3::X };
@@ -163,7 +164,7 @@ fn from_right_vectors(a: Mat3, v: Mat3) -> Svd {
     Svd { u: Mat3::from_cols(u0, u1, u2), sigma, v }
 }
 
-/// F = R S with R a rotation (det +1) and S symmetric; S has a negative eigenvalue where F is inverted.
+/// Computes F = R S with R a rotation (det +1) and S symmetric; S has a negative eigenvalue if F is inverted.
 pub fn polar(m: Mat3) -> (Mat3, Mat3) {
     let rotation = newton_rotation(m).unwrap_or_else(|| {
         let Svd { u, v, .. } = svd(m);
@@ -172,7 +173,7 @@ pub fn polar(m: Mat3) -> (Mat3, Mat3) {
     (rotation, super::symmetric_part(rotation.transpose() * m))
 }
 
-/// Newton's iteration R ← (R + R⁻ᵀ)/2: quick, and only for matrices that are safely invertible and not inverted.
+/// Computes the rotation by Newton's iteration R ← (R + R⁻ᵀ)/2; `None` if the matrix is nearly singular or inverted.
 fn newton_rotation(m: Mat3) -> Option<Mat3> {
     let size = super::frobenius_norm(m);
     let det = m.determinant();
@@ -188,7 +189,7 @@ fn newton_rotation(m: Mat3) -> Option<Mat3> {
             return Some(r);
         }
         if change < 1e-9 {
-            // quadratic: one more step is exact to round-off
+            // convergence is quadratic: one more step is exact to round-off
             return Some((r + super::cofactor(r) * (1.0 / r.determinant())) * 0.5);
         }
     }
@@ -204,7 +205,7 @@ mod tests {
         Mat3::from_cols(random.in_cube(), random.in_cube(), random.in_cube())
     }
 
-    /// Random, near-singular, rank 2, rank 1, zero, mirrored, isotropic and badly scaled matrices.
+    /// Returns random, near-singular, rank 2, rank 1, zero, mirrored, isotropic and badly scaled matrices.
     fn samples() -> Vec<Mat3> {
         let mut random = Random::new(7);
         let mut all =
@@ -221,7 +222,7 @@ mod tests {
         all
     }
 
-    /// Of dynamic size: nalgebra's closed forms for 3×3 lose small singular values to round-off.
+    /// Converts to dynamic size, because nalgebra's closed forms for 3×3 lose small singular values to round-off.
     fn to_nalgebra(m: Mat3) -> nalgebra::DMatrix<Real> {
         nalgebra::DMatrix::from_column_slice(3, 3, &m.to_cols_array())
     }
@@ -275,7 +276,7 @@ mod tests {
             let Svd { u, sigma, v } = svd(m);
             let size = frobenius_norm(m).max(1e-300);
             assert!(frobenius_norm(r * s - m) < 1e-12 * size, "{m}");
-            // unique where the two smallest singular values do not cancel
+            // the rotation is unique if the two smallest singular values do not cancel
             if sigma.y + sigma.z > 1e-3 * size {
                 assert!(frobenius_norm(r - u * v.transpose()) < 1e-11, "{m}");
             }

@@ -1,5 +1,5 @@
 //! Scalars, vectors and matrices, the small decompositions, and sums in a fixed order.
-//! The only module that names the maths crate.
+//! This is the only module that names the maths crate.
 //!
 //! `Real` is `f64`: a composed deformation gradient drifts by 1e-3 of strain in 10,000 rigid steps in `f32`.
 
@@ -14,7 +14,7 @@ pub use random::Random;
 pub use range::Range;
 pub use sums::{CHUNK, max_over, sum_over};
 
-/// The engine's scalar.
+/// Scalar type of the engine.
 pub type Real = f64;
 /// A vector or point in space.
 pub type Vec3 = glam::DVec3;
@@ -23,48 +23,48 @@ pub type Mat3 = glam::DMat3;
 /// A rotation.
 pub type Quat = glam::DQuat;
 
-/// Shorthand for `Vec3::new`.
+/// Creates a vector; shorthand for `Vec3::new`.
 pub const fn vec3(x: Real, y: Real, z: Real) -> Vec3 {
     Vec3::new(x, y, z)
 }
 
-/// a bᵀ
+/// Returns the outer product a bᵀ.
 #[inline(always)]
 pub fn outer(a: Vec3, b: Vec3) -> Mat3 {
     Mat3::from_cols(a * b.x, a * b.y, a * b.z)
 }
 
-/// M diag(s)
+/// Returns M diag(s), the matrix with scaled columns.
 #[inline(always)]
 pub fn scaled_columns(m: Mat3, s: Vec3) -> Mat3 {
     Mat3::from_cols(m.x_axis * s.x, m.y_axis * s.y, m.z_axis * s.z)
 }
 
-/// (M + Mᵀ) / 2
+/// Returns the symmetric part (M + Mᵀ) / 2.
 #[inline]
 pub fn symmetric_part(m: Mat3) -> Mat3 {
     (m + m.transpose()) * 0.5
 }
 
-/// Matrix of cofactors, det(M) M⁻ᵀ: finite where M is singular.
+/// Returns the matrix of cofactors det(M) M⁻ᵀ, which is finite even if M is singular.
 #[inline]
 pub fn cofactor(m: Mat3) -> Mat3 {
     Mat3::from_cols(m.y_axis.cross(m.z_axis), m.z_axis.cross(m.x_axis), m.x_axis.cross(m.y_axis))
 }
 
-/// Sum of the diagonal.
+/// Returns the sum of the diagonal.
 #[inline]
 pub fn trace(m: Mat3) -> Real {
     m.x_axis.x + m.y_axis.y + m.z_axis.z
 }
 
-/// A : B, the sum of the products of the entries.
+/// Returns A : B, the sum of the products of the entries.
 #[inline]
 pub fn double_dot(a: Mat3, b: Mat3) -> Real {
     a.x_axis.dot(b.x_axis) + a.y_axis.dot(b.y_axis) + a.z_axis.dot(b.z_axis)
 }
 
-/// Square root of the sum of the squared entries.
+/// Returns the square root of the sum of the squared entries.
 #[inline]
 pub fn frobenius_norm(m: Mat3) -> Real {
     double_dot(m, m).sqrt()

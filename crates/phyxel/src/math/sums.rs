@@ -3,12 +3,12 @@
 use super::Real;
 use rayon::prelude::*;
 
-/// Rows per partial sum. A constant of the results' bits, not of speed.
+/// Number of rows per partial sum. It is fixed because it determines the bits of results.
 pub const CHUNK: usize = 1024;
-/// Sums of so few chunks are quicker than waking another thread for them.
+/// Largest number of chunks that one thread sums, which is faster than waking another thread.
 const AT_ONCE: usize = 8;
 
-/// Σ term(i) for i < n, the same bits for any number of threads.
+/// Returns Σ term(i) for i < n, with the same bits for any number of threads.
 pub fn sum_over<T, F>(n: usize, term: F) -> T
 where
     T: Default + std::ops::Add<Output = T> + Send,
@@ -26,7 +26,7 @@ where
     partial.into_iter().fold(T::default(), |sum, part| sum + part)
 }
 
-/// Largest value(i) and its index, the smallest index of equal ones; a NaN counts as infinite. `None` for n = 0.
+/// Returns the largest value(i) and its index, the smallest of equal ones; NaN counts as infinite. `None` for n = 0.
 pub fn max_over<F>(n: usize, value: F) -> Option<(Real, usize)>
 where
     F: Fn(usize) -> Real + Sync,

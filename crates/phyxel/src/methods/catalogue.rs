@@ -1,7 +1,7 @@
 //! The one table of methods: lists, docs, schema and conformance tests loop over it.
 
 use super::MethodFactory;
-use crate::material::Law;
+use crate::material::{Flow, Law, YieldMeasure};
 
 /// A method in the catalogue.
 #[derive(Clone, Copy, Debug)]
@@ -25,8 +25,8 @@ pub struct Entry {
 pub struct Abilities {
     /// Laws from strain to stress, its own first.
     pub laws: &'static [Law],
-    /// True if its matter can flow.
-    pub flows: bool,
+    /// Kinds of flow.
+    pub flows: &'static [Flow],
     /// True if it takes particles that appear while it runs.
     pub births: bool,
 }
@@ -41,8 +41,8 @@ pub struct Refusal {
 }
 
 impl Entry {
-    /// Refuses a material with this law (the method's own if `None`) that flows or not; `None` if the method can run it.
-    pub fn refusal(&self, law: Option<Law>, flows: bool) -> Option<Refusal> {
+    /// Refuses a material with this law (the method's own if `None`) and kind of flow; `None` if the method can run it.
+    pub fn refusal(&self, law: Option<Law>, flow: Flow) -> Option<Refusal> {
         let refuse = |property, what: String, is_able: &dyn Fn(&Abilities) -> bool| {
             let able = built_methods().filter(|e| is_able(&e.abilities));
             let keys: Vec<String> = able.map(|e| format!("\"{}\"", e.key)).collect();
@@ -57,8 +57,9 @@ impl Entry {
             let what = format!("the law \"{}\"", law.key());
             return refuse("law", what, &|abilities| abilities.laws.contains(&law));
         }
-        if flows && !self.abilities.flows {
-            return refuse("plasticity", "plastic materials".into(), &|abilities| abilities.flows);
+        let can_flow = |abilities: &Abilities| flow == Flow::None || abilities.flows.contains(&flow);
+        if !can_flow(&self.abilities) {
+            return refuse("plasticity", "plastic materials".into(), &can_flow);
         }
         None
     }
@@ -74,6 +75,9 @@ pub fn find_method(key: &str) -> Option<&'static Entry> {
     CATALOGUE.iter().find(|entry| entry.key == key)
 }
 
+/// Flow over a yield stress, whatever stress is compared with it.
+const CREEP: &[Flow] = &[Flow::Creep(YieldMeasure::Deviatoric), Flow::Creep(YieldMeasure::Total)];
+
 /// All methods, in the order in which they are listed.
 pub const CATALOGUE: &[Entry] = &[
     Entry {
@@ -81,7 +85,7 @@ pub const CATALOGUE: &[Entry] = &[
         paper: "Müller et al. 2004, Point Based Animation of Elastic, Plastic and Melting Objects",
         about: "elastic solids with a rest shape",
         name: "the reference-shape method of Müller et al. 2004",
-        abilities: Abilities { laws: &[Law::StVenantKirchhoff], flows: false, births: false },
+        abilities: Abilities { laws: &[Law::StVenantKirchhoff], flows: &[], births: false },
         default_factory: Some(|| Box::new(super::reference::Params::default())),
     },
     Entry {
@@ -91,7 +95,7 @@ pub const CATALOGUE: &[Entry] = &[
         name: "the incremental method, Gerszewski et al. 2009",
         abilities: Abilities {
             laws: &[Law::Corotated, Law::StVenantKirchhoff, Law::NeoHookean, Law::SquaredStretch],
-            flows: true,
+            flows: CREEP,
             births: true,
         },
         default_factory: Some(|| Box::new(super::incremental::Params::default())),
@@ -103,7 +107,7 @@ pub const CATALOGUE: &[Entry] = &[
         name: "deformation embedding, Jones et al. 2014",
         abilities: Abilities {
             laws: &[Law::Corotated, Law::StVenantKirchhoff, Law::NeoHookean, Law::SquaredStretch],
-            flows: true,
+            flows: CREEP,
             births: false,
         },
         default_factory: Some(|| Box::new(super::embedded::Params::default())),
@@ -113,7 +117,7 @@ pub const CATALOGUE: &[Entry] = &[
         paper: "Martin et al. 2010, Unified Simulation of Elastic Rods, Shells, and Solids",
         about: "rods, shells and solids in one; cutting",
         name: "elastons, Martin et al. 2010",
-        abilities: Abilities { laws: &[], flows: false, births: false },
+        abilities: Abilities { laws: &[], flows: &[], births: false },
         default_factory: None,
     },
     Entry {
@@ -121,7 +125,7 @@ pub const CATALOGUE: &[Entry] = &[
         paper: "He, Wang and Wu 2018, Projective Peridynamics for Modeling Versatile Elastoplastic Materials",
         about: "large time steps; cloth, rods, sand, viscoelastic fluids",
         name: "projective peridynamics, He, Wang and Wu 2018",
-        abilities: Abilities { laws: &[], flows: false, births: false },
+        abilities: Abilities { laws: &[], flows: &[], births: false },
         default_factory: None,
     },
 ];

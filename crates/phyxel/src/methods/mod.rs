@@ -20,7 +20,7 @@ pub use energies::{ElasticEnergy, Energies};
 pub use settings::{SettingError, SettingInfo, SettingKind, SettingValue};
 
 use crate::geometry::Sampling;
-use crate::material::{Law, MaterialChange, Parameter, PlasticParameter, YieldMeasure};
+use crate::material::{Flow, Law, MaterialChange};
 use crate::math::{Mat3, Real, Vec3};
 use crate::neighbors::Components;
 use crate::particles::{Particles, StateVisitor};
@@ -71,9 +71,8 @@ pub trait Method: Send + Sync {
         Err(MethodError { body, message: "its method takes no particles while it runs".into() })
     }
 
-    /// The material of a body changes between steps: what follows from it follows at once, rest shape and plastic state stay. A
-    /// change of stiffness names both moduli. It must not depend on the state, but for what is state itself: a restored
-    /// world has made its changes at the start.
+    /// Follows a change of a body's material between steps, which [`Particles::material`] shows already: forces and stable steps follow at
+    /// once, rest shape and plastic state stay. A change of stiffness names both moduli, one of the flow its kind.
     ///
     /// # Errors
     /// When the method cannot do it; nothing has changed then.
@@ -204,19 +203,9 @@ pub trait MethodFactory: Debug + Send + Sync {
     }
 }
 
-/// What a group is made of: a value per particle or one for all, and facts per body.
+/// Facts of a group's bodies. The properties of their matter are [`Particles::material`].
 #[derive(Clone, Debug)]
 pub struct Matter {
-    /// (kg/m³)
-    pub density: Parameter,
-    /// E (Pa)
-    pub youngs_modulus: Parameter,
-    /// ν
-    pub poisson_ratio: Parameter,
-    /// η (Pa s)
-    pub viscosity: Parameter,
-    /// How it flows.
-    pub plasticity: PlasticParameter,
     /// The bodies of the group.
     pub bodies: Vec<GroupBody>,
 }
@@ -251,10 +240,15 @@ pub struct GroupBody {
     pub volume: Real,
     /// From strain to stress; the method's own law if `None`.
     pub law: Option<Law>,
-    /// What counts as stress where it yields.
-    pub measure: YieldMeasure,
-    /// Whether its material can flow.
-    pub flows: bool,
+    /// Kind of flow.
+    pub flow: Flow,
+}
+
+impl GroupBody {
+    /// True if its material can flow.
+    pub fn flows(&self) -> bool {
+        self.flow != Flow::None
+    }
 }
 
 /// Something changed outside a step.

@@ -6,7 +6,7 @@
 //! (measured: by at least that, for every method; `tests/events.rs`). A body that is not the stiffest of its group may have grown stiffer without notice: its own limit is that of the
 //! group at least, and about as much longer as sound takes longer from particle to particle.
 
-use crate::material::{Lame, LameParameter};
+use crate::material::LameParameter;
 use crate::math::Real;
 use crate::particles::Particles;
 
@@ -62,13 +62,17 @@ impl Stiffness {
         Self { bodies }
     }
 
-    /// A body has other moduli now.
-    pub(super) fn set(&mut self, body: u32, lame: Lame) {
-        if let Some(body) = self.bodies.get_mut(body as usize) {
+    /// Finds the stiffness of a body anew, by the stiffest of its particles.
+    pub(super) fn update(&mut self, particles: &Particles, lame: &LameParameter, body: u32) {
+        let own = (0..particles.len()).filter(|&i| particles.body[i] == body);
+        let Some(body) = self.bodies.get_mut(body as usize) else { return };
+        let ratio = |i: usize| {
+            let lame = lame.at(i);
             let (bulk, shear) = (lame.bulk_modulus() / body.bulk, lame.mu / body.shear);
             let p_wave = lame.p_wave_modulus() / body.p_wave;
-            body.ratio = if bulk < shear { shear.min(MARGIN * p_wave) } else { bulk };
-        }
+            if bulk < shear { shear.min(MARGIN * p_wave) } else { bulk }
+        };
+        body.ratio = own.map(ratio).fold(0.0, Real::max);
     }
 
     /// The limit of the undeformed bodies over that at the start.
@@ -80,7 +84,7 @@ impl Stiffness {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::material::Parameter;
+    use crate::material::{Parameter, Property};
     use crate::methods::testing::lattice;
 
     /// Two bodies, the second four times as stiff.
@@ -88,16 +92,20 @@ mod tests {
     fn the_limit_is_that_of_the_body_that_is_stiffest_now() {
         let mut particles = lattice([4, 4, 4], 0.1, 0.0);
         (32..64).for_each(|i| particles.body[i] = 1);
-        let e = Parameter::Column((0..64).map(|i| if i < 32 { 1e5 } else { 4e5 }).collect());
-        let lame = LameParameter::from_moduli(&e, &Parameter::Uniform(0.3), 64);
-        let mut stiffness = Stiffness::new(&particles, &lame);
+        let column = |e: [Real; 2]| Parameter::Column((0..64).map(|i| e[i / 32]).collect());
+        particles.material[Property::YoungsModulus] = column([1e5, 4e5]);
+        let mut stiffness = Stiffness::new(&particles, &LameParameter::new(&particles.material, 64));
+        let mut change = |stiffness: &mut Stiffness, body: u32, e: [Real; 2]| {
+            particles.material[Property::YoungsModulus] = column(e);
+            stiffness.update(&particles, &LameParameter::new(&particles.material, 64), body);
+        };
         assert_eq!(stiffness.factor(), 1.0);
-        stiffness.set(1, Lame::from_moduli(16e5, 0.3));
+        change(&mut stiffness, 1, [1e5, 16e5]);
         assert!((stiffness.factor() - 0.5).abs() < 1e-12);
         // the first one's own limit was twice the group's: seventy per cent of it are believed
-        stiffness.set(1, Lame::from_moduli(1e3, 0.3));
+        change(&mut stiffness, 1, [1e5, 1e3]);
         assert!((stiffness.factor() - 1.4).abs() < 1e-12);
-        stiffness.set(0, Lame::from_moduli(1e3, 0.3));
+        change(&mut stiffness, 0, [1e3, 1e3]);
         assert!((stiffness.factor() - 14.0).abs() < 1e-9);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{GroupBody, Matter};
 use crate::geometry::Sampling;
-use crate::material::{Law, Parameter, PlasticParameter, Plasticity, YieldMeasure};
+use crate::material::{Law, Material, YieldMeasure};
 use crate::math::{Mat3, Random, Real, Vec3, vec3};
 use crate::particles::Particles;
 
@@ -28,7 +28,7 @@ pub(super) fn lattice(n: [usize; 3], a: Real, jitter: Real) -> Particles {
                     volume: vec![a.powi(3)],
                     radius: vec![0.5 * a],
                     contact_radius: vec![0.5 * a],
-                    impulse: Vec::new(),
+                    ..Particles::default()
                 });
             }
         }
@@ -36,14 +36,14 @@ pub(super) fn lattice(n: [usize; 3], a: Real, jitter: Real) -> Particles {
     particles
 }
 
-/// One material for one body.
-pub(super) fn matter(particles: &Particles, law: Law, plasticity: Option<Plasticity>) -> Matter {
+/// One material for one body, flowing over a yield stress (Pa) at a rate (1/s).
+pub(super) fn matter(particles: &mut Particles, law: Law, flow: Option<(Real, Real)>) -> Matter {
+    let mut material = Material::elastic(E, NU);
+    if let Some((yield_stress, flow_rate)) = flow {
+        material = material.creeping(YieldMeasure::Total, yield_stress, flow_rate);
+    }
+    particles.material = material.resolve(&particles.position);
     Matter {
-        density: Parameter::Uniform(1000.0),
-        youngs_modulus: Parameter::Uniform(E),
-        poisson_ratio: Parameter::Uniform(NU),
-        viscosity: Parameter::Uniform(0.0),
-        plasticity: PlasticParameter::resolve(plasticity.as_ref(), &particles.position),
         bodies: vec![GroupBody {
             index: 0,
             name: "b".into(),
@@ -51,8 +51,7 @@ pub(super) fn matter(particles: &Particles, law: Law, plasticity: Option<Plastic
             sampling: Sampling::Jittered,
             volume: particles.volume.iter().sum(),
             law: Some(law),
-            measure: YieldMeasure::Total,
-            flows: plasticity.is_some(),
+            flow: material.flow,
         }],
     }
 }

@@ -1,28 +1,28 @@
-//! Weighted graph Laplacians of directed bonds, both directions of a pair in one entry.
+//! Weighted graph Laplacians of directed bonds, with both directions of a pair in one entry.
 
 use crate::math::{Real, Vec3};
 use crate::neighbors::BondRows;
 use rayon::prelude::*;
 
-/// L with L_ij = −(ω_ij + ω_ji) and rows that sum up to 0, in compressed rows: what many products are taken with.
+/// Matrix L with L_ij = −(ω_ij + ω_ji) and rows that sum up to 0, in compressed rows for many products with vectors.
 #[derive(Clone, Debug, Default)]
 pub struct Laplacian {
     offsets: Vec<u32>,
     ends: Vec<u32>,
-    /// ω_ij + ω_ji, exact: see [`Laplacian::quantized`].
+    /// Weights ω_ij + ω_ji, exact: see [`Laplacian::quantized`].
     weights: Vec<f32>,
     diagonal: Vec<Real>,
 }
 
-/// Rows that one task takes at least.
+/// Smallest number of rows per task of a product.
 const MIN_ROWS: usize = 128;
-/// Rows that one task builds.
+/// Number of rows that one task builds.
 const ROWS_PER_TASK: usize = 512;
-/// Entries of a row that memory is asked for: growing on demand would take up to twice as much.
+/// Number of entries per row for which memory is reserved; growing on demand would take up to twice as much.
 const TYPICAL_ENTRIES: usize = 40;
-/// Tasks whose rows wait to be put together.
+/// Number of tasks whose rows are built before they are joined.
 const TASKS_AT_ONCE: usize = 32;
-/// Weights are whole multiples of 1/RESOLUTION, so that f32 holds the sum of two up to 1 exactly.
+/// Resolution of weights: they are multiples of 1/RESOLUTION, so that f32 holds the sum of two up to 1 exactly.
 const RESOLUTION: Real = (1 << 20) as Real;
 
 /// Entries of some rows.
@@ -35,7 +35,7 @@ struct Part {
 }
 
 impl Laplacian {
-    /// The nearest weight that L holds exactly; for weights from 0 to 1.
+    /// Returns the nearest weight that L holds exactly, for weights from 0 to 1.
     #[inline(always)]
     pub fn quantized(weight: Real) -> Real {
         (weight * RESOLUTION + 0.5) as u32 as Real * (1.0 / RESOLUTION)
@@ -79,7 +79,7 @@ impl Laplacian {
         self.diagonal.clear();
         self.ends.reserve(n * TYPICAL_ENTRIES);
         self.weights.reserve(n * TYPICAL_ENTRIES);
-        // batch by batch: all parts at once would take as much memory again
+        // batch by batch, because all parts at once would double the memory
         let n_tasks = n.div_ceil(ROWS_PER_TASK);
         let mut end = 0;
         for batch in (0..n_tasks).step_by(TASKS_AT_ONCE) {
@@ -97,13 +97,13 @@ impl Laplacian {
         }
     }
 
-    /// L_ii
+    /// Returns the diagonal entry L_ii.
     #[inline(always)]
     pub fn diagonal(&self, i: usize) -> Real {
         self.diagonal[i]
     }
 
-    /// out = L x
+    /// Computes out = L x.
     pub fn apply(&self, x: &[Vec3], out: &mut [Vec3]) {
         out.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(i, out)| {
             let range = self.offsets[i] as usize..self.offsets[i + 1] as usize;
@@ -123,7 +123,7 @@ mod tests {
     use crate::mls::apply_laplacian;
     use crate::neighbors::{SLOTS, SlotBonds};
 
-    /// Against the same product walked bond by bond; constants are annihilated.
+    /// Compares products with sums over bonds; the product with a constant must be zero.
     #[test]
     fn assembled_products_are_those_of_the_bonds() {
         let (n, mut random) = (200, Random::new(12));

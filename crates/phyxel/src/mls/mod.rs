@@ -1,5 +1,5 @@
-//! Moving least squares over bonds: moment matrices, their safe inverse, and the gradient of a field with the force
-//! that answers it. The two passes here are the hot loops of every method that fits a gradient.
+//! Moving least squares over bonds: moment matrices, their safe inverse, the gradient of a field, and the force of the
+//! resulting stress. The two passes here are the hot loops of every method that fits a gradient.
 
 mod laplacian;
 mod moment;

@@ -2,25 +2,25 @@
 
 use crate::math::{Mat3, Real, Vec3, cofactor, outer, symmetric_eigen, trace};
 
-/// A = Σ_j w_j u_j u_jᵀ Mueller 2004 Eq. 14.
+/// Returns the moment matrix A = Σ_j w_j u_j u_jᵀ (Mueller 2004 Eq. 14).
 pub fn moment(bonds: impl Iterator<Item = (Real, Vec3)>) -> Mat3 {
     bonds.fold(Mat3::ZERO, |sum, (w, u)| sum + outer(u * w, u))
 }
 
-/// A pseudo-inverse and how many directions it had to drop.
+/// A pseudo-inverse and the number of directions that it had to drop.
 #[derive(Clone, Copy, Debug)]
 pub struct Inverse {
     /// A⁻¹ on the directions that are kept, 0 on the others.
     pub matrix: Mat3,
-    /// Directions in which the neighbours have no extent: 0 for a healthy neighbourhood.
+    /// Number of directions in which the neighbours have no extent: 0 for a regular neighbourhood.
     pub dropped: u32,
 }
 
-/// Inverse of a symmetric positive semidefinite matrix; eigenvalues under `tolerance` times the largest are dropped.
-/// Mueller 2004 Sec. 3.3 asks for a safe inverse by SVD: for such matrices the eigen-decomposition is the same.
+/// Inverts a symmetric positive semidefinite matrix; eigenvalues under `tolerance` times the largest are dropped.
+/// Mueller 2004 Sec. 3.3 uses a safe inverse by SVD, which for such matrices is the same as the eigen-decomposition.
 pub fn safe_inverse(a: Mat3, tolerance: Real) -> Inverse {
     let (det, size) = (a.determinant(), trace(a));
-    // λ₃/λ₁ ≥ 4 det/tr³, since λ₁ λ₂ ≤ (tr/2)² and λ₁ ≤ tr: nothing to drop, as almost always
+    // λ₃/λ₁ ≥ 4 det/tr³, since λ₁ λ₂ ≤ (tr/2)² and λ₁ ≤ tr: almost always, no direction is to be dropped
     if 4.0 * det > tolerance * size * size * size && size > 0.0 {
         return Inverse { matrix: cofactor(a) * (1.0 / det), dropped: 0 };
     }
@@ -51,7 +51,7 @@ mod tests {
         assert_eq!(inverse.dropped, 0);
         assert!(frobenius_norm(inverse.matrix * a - Mat3::IDENTITY) < 1e-12);
 
-        // just safe enough for the short way, and just not
+        // just regular enough for the direct inverse, and just not
         for flatness in [0.05, 0.005] {
             let a = moment(cloud.iter().map(|&u| (1.0, u * Vec3::new(1.0, 1.0, flatness))));
             let inverse = safe_inverse(a, 1e-6);

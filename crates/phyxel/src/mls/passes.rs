@@ -1,64 +1,65 @@
 //! The two passes over bonds that a gradient-based internal force needs: fit, then gather.
 //!
-//! For every particle i a field y is fitted by G_i = (Σ_j w_ij y_ij u_ijᵀ) A_i⁻¹ and answered by a stress T_i = V_i P_i.
+//! For every particle i, the gradient of a field y is fitted by G_i = (Σ_j w_ij y_ij u_ijᵀ) A_i⁻¹, which causes a
+//! stress T_i = V_i P_i.
 //! With the residual r_ij = y_ij − G_i u_ij penalised by c_i/2 Σ_j w_ij |r_ij|², the exact negative gradient is
 //!   f_i = Σ_j w_ij (M_i u_ij + c_i y_ij) + w_ji (M_j u_ij + c_j y_ij),   M_i = T_i A_i⁻¹ − c_i G_i,
-//! because G_i is the minimiser of that same sum, so its own variation drops out (written for lists in which u_ji = −u_ij;
-//! with directed bonds the second part is −w_ji (M_j u_ji + c_j y_ji) over the bonds that end at i). Both parts are sums
-//! over rows that [`BondRows`] gives: gathers, no scatter, no atomics.
+//! because G_i is the minimiser of that same sum, so its own variation drops out. This is written for lists in which
+//! u_ji = −u_ij; with directed bonds the second part is −w_ji (M_j u_ji + c_j y_ji) over the bonds that end at i. Both
+//! parts are sums over rows of [`BondRows`]: gathers, no scatter, no atomics.
 //!   u reference bond (m)   y field bond   w_ij weight of i's own support   A moment matrix
 
 use crate::math::{Mat3, Real, Vec3, outer};
 use crate::neighbors::{BondRows, Neighbors};
 use rayon::prelude::*;
 
-/// What a bond of a fit consists of. Implementations are inlined into the passes.
+/// Vectors of the bonds of a fit. Implementations are inlined into the passes.
 pub trait BondGeometry: Sync {
-    /// u_ij of bond number `bond` or, in symmetric lists, of its mate: i → j.
+    /// Returns u_ij, the reference vector i → j of bond number `bond` or, in symmetric lists, of its reverse bond.
     fn reference(&self, bond: usize, i: usize, j: usize) -> Vec3;
-    /// y_ij
+    /// Returns y_ij, the difference of the field along the bond i → j.
     fn field(&self, i: usize, j: usize) -> Vec3;
 }
 
-/// What the first pass finds for a particle.
+/// Sums of the first pass for a particle.
 #[derive(Clone, Copy, Debug)]
 pub struct Fit {
-    /// Σ_j w_ij y_ij u_ijᵀ; times A⁻¹ it is the gradient.
+    /// Sum Σ_j w_ij y_ij u_ijᵀ; times A⁻¹ it is the gradient.
     pub product: Mat3,
-    /// Σ_j w_ij y_ij
+    /// Sum Σ_j w_ij y_ij.
     pub sum: Vec3,
 }
 
-/// What a particle gives to the forces of its neighbours.
+/// Coefficients of a particle in the forces of its neighbours.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer {
-    /// M_i
+    /// Matrix M_i of the formula for f_i.
     pub carrier: Mat3,
-    /// c_i
+    /// Stiffness c_i of the residual.
     pub residual: Real,
 }
 
 impl Default for Answer {
-    /// Nothing. (A default matrix would be the identity.)
+    /// Returns an answer without force. (The default matrix would be the identity.)
     fn default() -> Self {
         Self { carrier: Mat3::ZERO, residual: 0.0 }
     }
 }
 
 impl Answer {
-    /// Σ_j w_ij (M_i u_ij + c_i y_ij): the part of f_i that i itself causes. `reference_sum` is Σ_j w_ij u_ij.
+    /// Returns Σ_j w_ij (M_i u_ij + c_i y_ij), the part of f_i that i itself causes. `reference_sum` is Σ_j w_ij u_ij.
     #[inline(always)]
     pub fn own_force(&self, reference_sum: Vec3, fit: &Fit) -> Vec3 {
         self.carrier * reference_sum + fit.sum * self.residual
     }
 }
 
-/// Symmetric lists with the two weights [w_ij, w_ji] of every bond: the bonds that end at i lie in its own row.
+/// Symmetric lists with the two weights `[w_ij, w_ji]` of every bond: the bonds that end at i are in its own row.
 #[derive(Clone, Copy, Debug)]
 pub struct WeightedBonds<'a> {
-    /// j is in row i whenever i is in row j.
+    /// Symmetric lists: j is in row i whenever i is in row j.
     pub neighbors: &'a Neighbors,
-    /// [w_ij, w_ji]
+    /// Weights `[w_ij, w_ji]` of each bond.
     pub weights: &'a [[f32; 2]],
 }
 
@@ -94,9 +95,9 @@ impl BondRows for WeightedBonds<'_> {
 /// Symmetric lists with one weight per bond: w_ij = w_ji.
 #[derive(Clone, Copy, Debug)]
 pub struct EvenBonds<'a> {
-    /// j is in row i whenever i is in row j.
+    /// Symmetric lists: j is in row i whenever i is in row j.
     pub neighbors: &'a Neighbors,
-    /// w_ij
+    /// Weight w_ij of each bond.
     pub weights: &'a [f32],
 }
 
@@ -122,11 +123,11 @@ impl BondRows for EvenBonds<'_> {
     }
 }
 
-/// Rows that one task takes at least: less costs more to hand out than to compute.
+/// Smallest number of rows per task; scheduling fewer would cost more than computing them.
 const MIN_ROWS: usize = 128;
 
-/// First pass: fits every row. `answer` turns the fit into the particle's answer and the part of its force that it
-/// causes itself, and may leave something aside.
+/// Runs the first pass: fits every row. `answer` turns the fit into the particle's answer and the part of its force
+/// that it causes itself, and may store another result in `aside`.
 pub fn fit_gradient<T: Send>(
     bonds: &impl BondRows,
     geometry: &impl BondGeometry,
@@ -141,7 +142,7 @@ pub fn fit_gradient<T: Send>(
     });
 }
 
-/// The fit of one row.
+/// Returns the fit of one row.
 #[inline(always)]
 pub fn fit_row(bonds: &impl BondRows, geometry: &impl BondGeometry, i: usize) -> Fit {
     let (mut product, mut sum) = (Mat3::ZERO, Vec3::ZERO);
@@ -153,7 +154,7 @@ pub fn fit_row(bonds: &impl BondRows, geometry: &impl BondGeometry, i: usize) ->
     Fit { product, sum }
 }
 
-/// The fit of one row, and Σ_j w_ij |y_ij|².
+/// Returns the fit of one row, and Σ_j w_ij |y_ij|².
 #[inline(always)]
 pub fn fit_row_with_squares(bonds: &impl BondRows, geometry: &impl BondGeometry, i: usize) -> (Fit, Real) {
     let (mut product, mut sum, mut squares) = (Mat3::ZERO, Vec3::ZERO, 0.0);
@@ -167,7 +168,7 @@ pub fn fit_row_with_squares(bonds: &impl BondRows, geometry: &impl BondGeometry,
     (Fit { product, sum }, squares)
 }
 
-/// Second pass: adds Σ_j w_ji (M_j u_ij + c_j y_ij) to every force, as minus the same of the bonds j → i.
+/// Runs the second pass: adds Σ_j w_ji (M_j u_ij + c_j y_ij) to every force, as minus the same over the bonds j → i.
 pub fn gather_answers(
     bonds: &impl BondRows,
     geometry: &impl BondGeometry,
@@ -185,7 +186,7 @@ pub fn gather_answers(
     });
 }
 
-/// out_i = d_i x_i + Σ ω (x_i − x_j) over all bonds at i in both directions: a graph Laplacian plus a diagonal.
+/// Computes out_i = d_i x_i + Σ ω (x_i − x_j) over all bonds at i in both directions: graph Laplacian plus diagonal.
 pub fn apply_laplacian(
     bonds: &impl BondRows,
     diagonal: impl Fn(usize) -> Real + Sync,

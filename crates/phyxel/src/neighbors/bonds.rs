@@ -1,11 +1,11 @@
-//! Bonds: neighbour lists together with the reference vector that each bond remembers.
+//! Bonds: neighbour lists together with the reference vector that each bond stores.
 
 use super::Neighbors;
 use crate::math::Vec3;
 use rayon::prelude::*;
 
-/// Directed bonds i → j, each with its reference vector; the two cannot get out of step.
-/// What differs between methods is where neighbours are looked for and what a bond remembers.
+/// Directed bonds i → j, each with its reference vector; lists and vectors always match.
+/// Methods differ in where they search for neighbours and in which vector a bond stores.
 #[derive(Clone, Debug, Default)]
 pub struct Bonds {
     neighbors: Neighbors,
@@ -13,14 +13,14 @@ pub struct Bonds {
 }
 
 impl Bonds {
-    /// Fresh bonds with `first(i, j)` as reference vectors.
+    /// Creates bonds with `first(i, j)` as reference vectors.
     pub fn new(neighbors: Neighbors, first: impl Fn(usize, usize) -> Vec3 + Sync) -> Self {
         let mut bonds = Self::default();
         bonds.renew(neighbors, first);
         bonds
     }
 
-    /// Takes new lists: surviving bonds keep their vectors, new ones get `first(i, j)`.
+    /// Replaces the lists: surviving bonds keep their vectors, new ones get `first(i, j)`.
     pub fn renew(&mut self, fresh: Neighbors, first: impl Fn(usize, usize) -> Vec3 + Sync) {
         let old = &*self;
         let rows: Vec<Vec<Vec3>> = (0..fresh.n_rows().div_ceil(1024))
@@ -40,19 +40,19 @@ impl Bonds {
         self.neighbors = fresh;
     }
 
-    /// The lists.
+    /// Returns the neighbour lists.
     #[inline(always)]
     pub fn neighbors(&self) -> &Neighbors {
         &self.neighbors
     }
 
-    /// Reference vectors, one per bond, row after row (m).
+    /// Returns the reference vectors, one per bond, row after row (m).
     #[inline(always)]
     pub fn vectors(&self) -> &[Vec3] {
         &self.vectors
     }
 
-    /// Reference vectors, to be changed in place (plastic flow).
+    /// Returns the reference vectors, to be changed in place (plastic flow).
     pub fn vectors_mut(&mut self) -> &mut [Vec3] {
         &mut self.vectors
     }

@@ -1,9 +1,9 @@
-//! The oracle: every pair looked at. Slow and obviously right; for tests.
+//! Reference searches that check every pair: slow and obviously right, for tests.
 
 use super::{Neighbors, Points};
 use crate::math::Real;
 
-/// As [`super::within_radius`].
+/// Returns the same lists as [`super::within_radius`].
 pub fn within_radius(points: Points<'_>, radius: impl Fn(usize) -> Real + Sync) -> Neighbors {
     let n = points.positions.len();
     Neighbors::from_rows(n, |i, row| {
@@ -15,7 +15,7 @@ pub fn within_radius(points: Points<'_>, radius: impl Fn(usize) -> Real + Sync) 
     })
 }
 
-/// As [`super::nearest`].
+/// Returns the same lists as [`super::nearest`].
 pub fn nearest(points: Points<'_>, k: usize) -> Neighbors {
     let n = points.positions.len();
     Neighbors::from_rows(n, |i, row| {

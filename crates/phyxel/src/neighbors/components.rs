@@ -1,6 +1,6 @@
-//! Connected components.
+//! Connected components, by union-find.
 
-/// Disjoint sets; the smallest member stands for its set, so that the order of joining does not matter.
+/// Disjoint sets; the smallest member represents its set, so that the order of joining does not matter.
 #[derive(Clone, Debug)]
 pub struct Components {
     parent: Vec<u32>,
@@ -8,12 +8,12 @@ pub struct Components {
 }
 
 impl Components {
-    /// `n` sets of one member each.
+    /// Creates `n` sets of one member each.
     pub fn new(n: usize) -> Self {
         Self { parent: (0..n as u32).collect(), n_sets: n }
     }
 
-    /// Smallest member of the set of `i`.
+    /// Returns the smallest member of the set of `i`.
     #[inline]
     pub fn root(&mut self, mut i: u32) -> u32 {
         while self.parent[i as usize] != i {
@@ -44,7 +44,7 @@ impl Components {
         }
     }
 
-    /// Number of sets.
+    /// Returns the number of sets.
     pub fn n_sets(&self) -> usize {
         self.n_sets
     }

@@ -1,4 +1,4 @@
-//! Uniform grid by counting sort: cells hold ranges of one array of point indices, each in ascending order.
+//! Uniform grid by counting sort: each cell is a range of one array of point indices, in ascending order.
 
 use crate::math::{Real, Vec3};
 
@@ -12,12 +12,12 @@ pub struct Grid {
     sorted: Vec<u32>,
 }
 
-/// Cells per point at the most: sparse clouds get larger cells instead of more memory.
+/// Largest number of cells per point: sparse clouds get larger cells instead of more memory.
 const MAX_CELLS_PER_POINT: Real = 4.0;
 
 impl Grid {
-    /// A grid with cells of `cell_size` (larger where the points are so sparse that the grid would be mostly empty).
-    /// Points that are not finite land in the first cell.
+    /// Creates a grid with cells of `cell_size` (larger if the points are so sparse that the grid would be mostly
+    /// empty). Points that are not finite are put into the first cell.
     pub fn new(points: &[Vec3], cell_size: Real) -> Self {
         let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         for &p in points.iter().filter(|p| p.is_finite()) {
@@ -56,7 +56,7 @@ impl Grid {
         grid
     }
 
-    /// A grid with about two points per cell, for nearest-neighbour queries.
+    /// Creates a grid with about two points per cell, for nearest-neighbour queries.
     pub fn for_density(points: &[Vec3]) -> Self {
         let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         for &p in points.iter().filter(|p| p.is_finite()) {
@@ -64,18 +64,18 @@ impl Grid {
         }
         let extent = (high - low).max(Vec3::splat(0.0));
         let longest = extent.max_element();
-        // a flat or thin cloud: count only the directions that have extent
+        // in a flat or thin cloud, only the directions that have extent count
         let filled = extent.max(Vec3::splat(longest * 1e-3));
         let cell = (2.0 * filled.element_product() / points.len().max(1) as Real).cbrt();
         Self::new(points, cell)
     }
 
-    /// Edge length of a cell (m).
+    /// Returns the edge length of a cell (m).
     pub fn cell_size(&self) -> Real {
         self.cell
     }
 
-    /// Point indices in the order of their cells.
+    /// Returns the point indices in the order of their cells.
     pub fn order(&self) -> &[u32] {
         &self.sorted
     }
@@ -103,7 +103,7 @@ impl Grid {
         }
     }
 
-    /// The k points nearest to `center` that `accept` takes, as (squared distance, index) in ascending order.
+    /// Finds the k nearest points for which `accept` is true, as (squared distance, index) in ascending order.
     pub fn nearest(
         &self,
         points: &[Vec3],
@@ -124,7 +124,7 @@ impl Grid {
                     insert_nearest(found, k, (center.distance_squared(points[j as usize]), j));
                 }
             });
-            // everything nearer than this has been seen
+            // all points nearer than this have been visited
             let safe = self.distance_to_block_edge(center, c, ring);
             if found.len() == k && found[k - 1].0 <= safe * safe {
                 break;
@@ -132,14 +132,14 @@ impl Grid {
         }
     }
 
-    /// Distance from a point to the nearest face of the block of cells within `ring` of `c`; for a point outside
-    /// the grid the block is reached from one side only, and 0 is safe.
+    /// Returns the distance from a point to the nearest face of the block of cells within `ring` of `c`. For a point
+    /// outside the grid, the block is reached from one side only, and 0 is safe.
     fn distance_to_block_edge(&self, p: Vec3, c: [i64; 3], ring: i64) -> Real {
         let mut nearest = Real::INFINITY;
         for axis in 0..3 {
             let low = self.origin[axis] + (c[axis] - ring) as Real * self.cell;
             let high = self.origin[axis] + (c[axis] + ring + 1) as Real * self.cell;
-            // beyond the grid there is nothing to miss
+            // there are no points beyond the grid
             if c[axis] - ring > 0 {
                 nearest = nearest.min(p[axis] - low);
             }

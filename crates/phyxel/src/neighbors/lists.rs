@@ -3,14 +3,14 @@
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Directed lists i → j in compressed rows: row i is `indices[offsets[i]..offsets[i + 1]]`, ascending.
+/// Directed neighbour lists i → j in compressed rows: row i is `indices[offsets[i]..offsets[i + 1]]`, ascending.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Neighbors {
     offsets: Vec<u32>,
     indices: Vec<u32>,
 }
 
-/// The transposed lists: for each j, the bonds i → j, by ascending i.
+/// Transposed lists: for each j, the bonds i → j, by ascending i.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reverse {
     offsets: Vec<u32>,
@@ -19,7 +19,7 @@ pub struct Reverse {
 }
 
 const ROWS_PER_TASK: usize = 1024;
-/// Rows that are changed by one task.
+/// Number of rows that one task changes.
 const ROWS_AT_ONCE: usize = 256;
 
 impl Neighbors {
@@ -55,39 +55,39 @@ impl Neighbors {
         Self { offsets, indices }
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn n_rows(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// Number of directed bonds.
+    /// Returns the number of directed bonds.
     pub fn n_bonds(&self) -> usize {
         self.indices.len()
     }
 
-    /// Where row i begins in per-bond arrays; for i = n, where they end.
+    /// Returns the index at which row i begins in per-bond arrays; for i = n, their length.
     pub fn first_bond(&self, i: usize) -> usize {
         self.offsets.get(i).map_or(0, |offset| *offset as usize)
     }
 
-    /// The bonds of row i, as positions in per-bond arrays.
+    /// Returns the range of row i in per-bond arrays.
     #[inline(always)]
     pub fn range(&self, i: usize) -> Range<usize> {
         self.offsets[i] as usize..self.offsets[i + 1] as usize
     }
 
-    /// The neighbours of i, ascending.
+    /// Returns the neighbours of i, ascending.
     #[inline(always)]
     pub fn row(&self, i: usize) -> &[u32] {
         &self.indices[self.range(i)]
     }
 
-    /// All neighbour indices, row after row.
+    /// Returns all neighbour indices, row after row.
     pub fn indices(&self) -> &[u32] {
         &self.indices
     }
 
-    /// The rows of a per-bond array and of a per-row array, to be changed in parallel: (i, its bonds, its own).
+    /// Iterates in parallel over the rows of a per-bond and a per-row array: (i, values of bonds, value of row).
     pub fn par_rows_mut<'a, T: Send, U: Send>(
         &'a self,
         bonds: &'a mut [T],
@@ -109,13 +109,13 @@ impl Neighbors {
         })
     }
 
-    /// The bond i → j, if there is one.
+    /// Returns the index of the bond i → j, if there is one.
     pub fn find(&self, i: usize, j: usize) -> Option<usize> {
         let at = self.row(i).binary_search(&(j as u32)).ok()?;
         Some(self.offsets[i] as usize + at)
     }
 
-    /// Transposed lists, for gathering what others give to a particle.
+    /// Returns the transposed lists, for sums over the bonds that end at a particle.
     pub fn reverse(&self) -> Reverse {
         let n = self.n_rows();
         let mut offsets = vec![0u32; n + 1];
@@ -138,7 +138,7 @@ impl Neighbors {
         Reverse { offsets, bonds, owners }
     }
 
-    /// Lists in which j is a neighbour of i whenever i is one of j.
+    /// Returns the lists with reverse bonds added: j is a neighbour of i whenever i is one of j.
     pub fn symmetrized(&self) -> Self {
         let reverse = self.reverse();
         Self::from_rows(self.n_rows(), |i, row| {
@@ -151,7 +151,7 @@ impl Neighbors {
 }
 
 impl Reverse {
-    /// The bonds that end at j: (position of the bond in per-bond arrays, owner), by ascending owner.
+    /// Returns the bonds that end at j: (index of the bond in per-bond arrays, owner), by ascending owner.
     #[inline]
     pub fn incoming(&self, j: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         let range = self.offsets[j] as usize..self.offsets[j + 1] as usize;

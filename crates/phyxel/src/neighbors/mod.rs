@@ -1,5 +1,5 @@
-//! Who is near whom: a counting-sort grid, neighbour lists in compressed rows, and bonds that carry a reference
-//! vector. Lists are sorted by index, so that sums over them have one order.
+//! Neighbour search: a counting-sort grid, neighbour lists in compressed rows, and bonds with a reference vector.
+//! Lists are sorted by index, so that sums over them have a fixed order.
 
 mod bonds;
 pub mod brute_force;
@@ -19,22 +19,22 @@ pub use slots::{SlotBonds, SlotRow};
 use crate::math::{Real, Vec3};
 use rayon::prelude::*;
 
-/// Bonds that a row of [`SlotBonds`] has room for: the most neighbours of Jones 2014 Sec. 3.6.
+/// Capacity of a row of [`SlotBonds`]: the largest number of neighbours in Jones 2014 Sec. 3.6.
 pub const SLOTS: usize = 32;
 
-/// Calls back with every particle that a given one is bonded to, and the bond without stress.
+/// Function that calls back with every particle bonded to a given one, and with the stress-free vector of the bond.
 pub(crate) type VisitBonds<'a> = &'a (dyn Fn(usize, &mut dyn FnMut(usize, Vec3)) + Sync);
 
-/// Weighted bonds that can be walked from both ends, so that what one particle gives to another can be gathered.
+/// Weighted bonds that can be iterated from both ends, so that contributions of other particles can be gathered.
 /// Implementations are inlined into the passes.
 pub trait BondRows: Sync {
-    /// Number of particles.
+    /// Returns the number of particles.
     fn n_rows(&self) -> usize;
-    /// Number of the first bond of row i; for i = n, of all places for bonds.
+    /// Returns the index of the first bond of row i; for i = n, the length of per-bond arrays.
     fn first_bond(&self, i: usize) -> usize;
-    /// The bonds i → j: (number of the bond, j, weight).
+    /// Iterates over the bonds i → j: (index of the bond, j, weight).
     fn own(&self, i: usize) -> impl Iterator<Item = (usize, usize, Real)>;
-    /// The bonds j → i: (number of the bond, j, weight).
+    /// Iterates over the bonds j → i: (index of the bond, j, weight).
     fn incoming(&self, i: usize) -> impl Iterator<Item = (usize, usize, Real)>;
 }
 
@@ -58,17 +58,17 @@ impl<B: BondRows> BondRows for &B {
     }
 }
 
-/// The points of a search. Points with different keys do not see each other (bodies in rest space).
+/// Points of a search. Points with different keys are never neighbours (bodies in rest space).
 #[derive(Clone, Copy, Debug)]
 pub struct Points<'a> {
-    /// Where they are (m).
+    /// Positions of the points (m).
     pub positions: &'a [Vec3],
-    /// One key per point, or empty: all the same.
+    /// One key per point; empty if all points have the same key.
     pub keys: &'a [u32],
 }
 
 impl<'a> Points<'a> {
-    /// Points that all see each other.
+    /// Creates points that may all be neighbours.
     pub fn new(positions: &'a [Vec3]) -> Self {
         Self { positions, keys: &[] }
     }
@@ -79,7 +79,7 @@ impl<'a> Points<'a> {
     }
 }
 
-/// For each point i, all j ≠ i with |x_j − x_i| < radius(i), sorted by index. Not symmetric where radii differ.
+/// Returns for each point i all j ≠ i with |x_j − x_i| < radius(i), sorted by index; not symmetric if radii differ.
 pub fn within_radius(points: Points<'_>, radius: impl Fn(usize) -> Real + Sync) -> Neighbors {
     let n = points.positions.len();
     let largest = crate::math::max_over(n, &radius).map_or(1.0, |(r, _)| r);
@@ -96,8 +96,8 @@ pub fn within_radius(points: Points<'_>, radius: impl Fn(usize) -> Real + Sync) 
     })
 }
 
-/// For each point i, its k nearest others (fewer where there are not so many), sorted by index.
-/// Equal distances go to the smaller index.
+/// Returns for each point i its k nearest others (fewer if there are not so many), sorted by index.
+/// Of equal distances, the smaller index is taken.
 pub fn nearest(points: Points<'_>, k: usize) -> Neighbors {
     let n = points.positions.len();
     let grid = Grid::for_density(points.positions);
@@ -115,7 +115,7 @@ pub fn nearest(points: Points<'_>, k: usize) -> Neighbors {
     })
 }
 
-/// Mean distance of each point to its k nearest others; 0 for a point that has none.
+/// Returns the mean distance of each point to its k nearest others; 0 for a point that has none.
 pub fn mean_nearest_distance(points: Points<'_>, k: usize) -> Vec<Real> {
     let grid = Grid::for_density(points.positions);
     (0..points.positions.len())

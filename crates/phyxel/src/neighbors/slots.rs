@@ -1,4 +1,4 @@
-//! Directed bonds that change while a simulation runs: rows of slots, edited in place.
+//! Directed bonds that change during a simulation: rows of slots, edited in place.
 
 use super::{BondRows, SLOTS};
 use crate::math::{Real, Vec3};
@@ -12,17 +12,17 @@ pub struct SlotBonds {
     ends: Vec<u32>,
     vectors: Vec<Vec3>,
     weights: Vec<f32>,
-    /// Bonds that end at j: `incoming[offsets[j]..offsets[j + 1]]`, ascending.
+    /// Offsets of the bonds that end at j: `incoming[offsets[j]..offsets[j + 1]]`, ascending.
     offsets: Vec<u32>,
     incoming: Vec<u32>,
 }
 
-/// One row, to be changed.
+/// One row of bonds, to be changed.
 #[derive(Debug)]
 pub struct SlotRow<'a> {
-    /// Bonds in use.
+    /// Number of bonds in use.
     pub count: &'a mut u32,
-    /// Where they end.
+    /// Particles at which the bonds end.
     pub ends: &'a mut [u32],
     /// Reference vectors (m).
     pub vectors: &'a mut [Vec3],
@@ -31,13 +31,13 @@ pub struct SlotRow<'a> {
 }
 
 impl SlotRow<'_> {
-    /// Bonds in use.
+    /// Returns the number of bonds in use.
     #[inline(always)]
     pub fn len(&self) -> usize {
         *self.count as usize
     }
 
-    /// Whether no bond is in use.
+    /// Returns true if no bond is in use.
     pub fn is_empty(&self) -> bool {
         *self.count == 0
     }
@@ -54,14 +54,14 @@ impl SlotRow<'_> {
 }
 
 impl SlotBonds {
-    /// Makes `n` empty rows.
+    /// Creates `n` empty rows.
     pub fn new(n: usize) -> Self {
         let mut bonds = Self::default();
         bonds.resize(n);
         bonds
     }
 
-    /// Cuts or appends empty rows.
+    /// Removes rows at the end, or appends empty rows.
     pub fn resize(&mut self, n: usize) {
         self.counts.resize(n, 0);
         self.ends.resize(n * SLOTS, 0);
@@ -69,53 +69,53 @@ impl SlotBonds {
         self.weights.resize(n * SLOTS, 0.0);
     }
 
-    /// How many bonds row i has.
+    /// Returns the number of bonds of row i.
     #[inline(always)]
     pub fn count(&self, i: usize) -> usize {
         self.counts[i] as usize
     }
 
-    /// How many bonds there are.
+    /// Returns the number of all bonds.
     pub fn n_bonds(&self) -> usize {
         self.counts.iter().map(|&c| c as usize).sum()
     }
 
-    /// Where the bonds of row i end, ascending.
+    /// Returns the particles at which the bonds of row i end, ascending.
     #[inline(always)]
     pub fn ends(&self, i: usize) -> &[u32] {
         &self.ends[i * SLOTS..i * SLOTS + self.count(i)]
     }
 
-    /// All ends, counts beside them: a copy to look things up in while rows change.
+    /// Returns the ends of all slots and the counts of all rows; a copy of them can be searched while rows change.
     pub fn ends_and_counts(&self) -> (&[u32], &[u32]) {
         (&self.ends, &self.counts)
     }
 
-    /// Reference vectors of row i (m).
+    /// Returns the reference vectors of row i (m).
     #[inline(always)]
     pub fn vectors(&self, i: usize) -> &[Vec3] {
         &self.vectors[i * SLOTS..i * SLOTS + self.count(i)]
     }
 
-    /// Weights of row i.
+    /// Returns the weights of row i.
     #[inline(always)]
     pub fn weights(&self, i: usize) -> &[f32] {
         &self.weights[i * SLOTS..i * SLOTS + self.count(i)]
     }
 
-    /// Reference vector of a bond (m).
+    /// Returns the reference vector of a bond (m).
     #[inline(always)]
     pub fn vector(&self, bond: usize) -> Vec3 {
         self.vectors[bond]
     }
 
-    /// The bond i → j, if there is one.
+    /// Returns the index of the bond i → j, if there is one.
     pub fn find(&self, i: usize, j: usize) -> Option<usize> {
         let at = self.ends(i).binary_search(&(j as u32)).ok()?;
         Some(i * SLOTS + at)
     }
 
-    /// Row i, to be changed. After a change of ends, [`SlotBonds::index_incoming`] is due.
+    /// Returns row i, to be changed. After a change of ends, [`SlotBonds::index_incoming`] must be called.
     pub fn row_mut(&mut self, i: usize) -> SlotRow<'_> {
         let range = i * SLOTS..(i + 1) * SLOTS;
         SlotRow {
@@ -126,20 +126,20 @@ impl SlotBonds {
         }
     }
 
-    /// All rows, to be changed in parallel.
+    /// Iterates in parallel over all rows, to be changed.
     pub fn par_rows_mut(&mut self) -> impl IndexedParallelIterator<Item = SlotRow<'_>> {
         let rows = self.counts.par_iter_mut().zip(self.ends.par_chunks_mut(SLOTS));
         let rows = rows.zip(self.vectors.par_chunks_mut(SLOTS)).zip(self.weights.par_chunks_mut(SLOTS));
         rows.map(|(((count, ends), vectors), weights)| SlotRow { count, ends, vectors, weights })
     }
 
-    /// Finds for every row the bonds that end at it.
+    /// Builds the lists of the bonds that end at each particle.
     pub fn index_incoming(&mut self) {
         let n = self.counts.len();
         let mut offsets = std::mem::take(&mut self.offsets);
         offsets.clear();
         offsets.resize(n + 2, 0);
-        // shifted by one more, so that filling leaves the offsets in place
+        // shifted by one more, so that the offsets are right after filling
         for i in 0..n {
             self.ends(i).iter().for_each(|&j| offsets[j as usize + 2] += 1);
         }
@@ -159,20 +159,20 @@ impl SlotBonds {
         (self.offsets, self.incoming) = (offsets, incoming);
     }
 
-    /// The bonds that end at j and their owners, both ascending.
+    /// Iterates over the bonds that end at j and their owners, both ascending.
     #[inline(always)]
     pub fn incoming_bonds(&self, j: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         let range = self.offsets[j] as usize..self.offsets[j + 1] as usize;
         self.incoming[range].iter().map(|&bond| (bond as usize, bond as usize / SLOTS))
     }
 
-    /// Counts, ends and vectors with all slots, used or not, for visitors that save and load them. After loading,
-    /// [`SlotBonds::restore`] is due.
+    /// Returns counts, ends and vectors of all slots, used or not, for visitors that save and load them. After loading,
+    /// [`SlotBonds::restore`] must be called.
     pub fn arrays_mut(&mut self) -> (&mut Vec<u32>, &mut Vec<u32>, &mut Vec<Vec3>) {
         (&mut self.counts, &mut self.ends, &mut self.vectors)
     }
 
-    /// Makes arrays that were loaded consistent, whatever they hold. Weights are due.
+    /// Makes loaded arrays consistent, whatever they hold. Weights must be computed afterwards.
     pub fn restore(&mut self) {
         let n = self.counts.len();
         self.resize(n);
@@ -197,8 +197,9 @@ impl SlotBonds {
         }
     }
 
-    /// New row k is old row `rows[k]`, in place: of the first `n_sorted` old rows those that stay keep their order; later ones
-    /// may go anywhere. Ends become `place[end]`, ascending. Weights and incoming bonds are due.
+    /// Rearranges rows in place: new row k is old row `rows[k]`. Of the first `n_sorted` old rows, those that stay must
+    /// keep their order; later ones may go anywhere. Ends become `place[end]`, ascending. Weights and incoming bonds
+    /// must be computed afterwards.
     pub fn rearrange(&mut self, rows: &[usize], n_sorted: usize, place: &[u32]) {
         let later: Vec<(u32, Vec<u32>, Vec<Vec3>)> = (n_sorted..self.counts.len())
             .map(|row| (self.counts[row], self.ends(row).to_vec(), self.vectors(row).to_vec()))
@@ -230,7 +231,7 @@ impl SlotBonds {
     }
 }
 
-/// Weighted by the bonds' own weights.
+/// Rows with the bonds' own weights.
 impl BondRows for SlotBonds {
     fn n_rows(&self) -> usize {
         self.counts.len()
@@ -289,7 +290,7 @@ mod tests {
         assert!((0..n).all(|i| bonds.ends(i).is_sorted() && bonds.count(i) <= SLOTS));
     }
 
-    /// Rows dropped, moved and inserted, against rows built anew.
+    /// Compares rows that were dropped, moved and inserted with rows built anew.
     #[test]
     fn rearranged_rows_are_those_asked_for() {
         let (n, n_later) = (50, 6);

@@ -1,4 +1,4 @@
-//! Grid searches against brute force, lists against their definitions.
+//! Tests of grid searches against brute force, and of lists against their definitions.
 
 use super::*;
 use crate::math::Random;
@@ -12,7 +12,7 @@ fn cloud(seed: u64, n: usize, flatness: Vec3) -> Vec<Vec3> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Clouds, sheets and lines, clustered or not, with one or several keys.
+    /// Checks clouds, sheets and lines, clustered or not, with one or several keys.
     #[test]
     fn searches_agree_with_brute_force(seed in 0u64..1000, n in 1usize..300, k in 1usize..40, shape in 0usize..4) {
         let flatness = [Vec3::ONE, Vec3::new(1.0, 1.0, 0.0), Vec3::new(5.0, 0.01, 0.01), Vec3::ZERO][shape];

@@ -1,8 +1,12 @@
 //! The material points, as a structure of arrays; the list of state that visitors walk; and remapping.
 
+mod parameter;
+mod property;
 mod remap;
 mod state;
 
+pub use parameter::Parameter;
+pub use property::{PROPERTIES, Part, Properties, Property, PropertyInfo};
 pub use remap::{GONE, Origin, Remap};
 pub use state::{Carry, Digest, LAYOUT, StateData, StateItem, StateVisitor};
 
@@ -34,6 +38,9 @@ pub struct Particles {
     /// Impulses that others (bodies of other groups, a hand, the caller) have given and the group's method has not taken up yet; empty if
     /// there are none, as between the calls of a world (N s).
     pub impulse: Vec<Vec3>,
+    /// Properties of the matter. They may be written between steps; the group's method is told then
+    /// (`Method::change_material`).
+    pub material: Properties<Parameter>,
 }
 
 impl Particles {
@@ -59,6 +66,7 @@ impl Particles {
         item("volume", "m3", Carry::Sum, StateData::Reals(&mut self.volume));
         item("radius", "m", Carry::Copy, StateData::Reals(&mut self.radius));
         item("contact_radius", "m", Carry::Mean, StateData::Reals(&mut self.contact_radius));
+        self.material.visit_state(visitor);
     }
 
     /// Gives an impulse to a particle, which its method takes up at its next step (N s).
@@ -101,14 +109,17 @@ impl Particles {
 
     /// Drops all particles but the first `n`.
     pub fn truncate(&mut self, n: usize) {
-        let Self { id, body, position, velocity, mass, volume, radius, contact_radius, impulse } = self;
+        let Self { id, body, position, velocity, mass, volume, radius, contact_radius, impulse, material } =
+            self;
         [id, body].into_iter().for_each(|column| column.truncate(n));
         [position, velocity, impulse].into_iter().for_each(|column| column.truncate(n));
         [mass, volume, radius, contact_radius].into_iter().for_each(|column| column.truncate(n));
+        material.iter_mut().for_each(|(_, parameter)| parameter.truncate(n));
     }
 
     /// Appends the particles of `other`.
     pub fn append(&mut self, mut other: Self) {
+        self.material.append(self.len(), &other.material, other.len());
         self.id.append(&mut other.id);
         self.body.append(&mut other.body);
         self.position.append(&mut other.position);

@@ -1,6 +1,6 @@
 //! Remapping a set: reordering, dropping, splitting and merging its members, as one visitor of the state.
 
-use super::{Carry, StateData, StateItem, StateVisitor};
+use super::{Carry, Parameter, StateData, StateItem, StateVisitor};
 use crate::math::Real;
 use std::ops::{Add, Mul};
 
@@ -100,7 +100,10 @@ impl StateVisitor for Remap {
                 StateData::Vectors(v) => *v = self.carried(v, item.carry),
                 StateData::Matrices(v) => *v = self.carried(v, item.carry),
                 StateData::Integers(v) => *v = self.origins.iter().map(|o| v[o.first()]).collect(),
-                StateData::Number(_) | StateData::Counter(_) => {}
+                StateData::Parameter(Parameter::Column(v)) => *v = self.carried(v, item.carry),
+                StateData::Parameter(Parameter::Uniform(_))
+                | StateData::Number(_)
+                | StateData::Counter(_) => {}
             }
         } else if item.carry == Carry::Index(self.set)
             && let StateData::Integers(v) = item.data
@@ -129,7 +132,7 @@ mod tests {
                 volume: vec![1e-3],
                 radius: vec![0.1],
                 contact_radius: vec![0.1],
-                impulse: Vec::new(),
+                ..Particles::default()
             });
         }
         p

@@ -1,5 +1,6 @@
 //! State is listed once; checkpoint, reorder, split and merge, and digests are visitors of that list.
 
+use super::Parameter;
 use crate::math::{Mat3, Real, Vec3};
 
 /// Set of single numbers that decide which items follow them: a visitor that compares state before it replaces any
@@ -30,6 +31,8 @@ pub enum StateData<'a> {
     Matrices(&'a mut Vec<Mat3>),
     /// One integer per row.
     Integers(&'a mut Vec<u32>),
+    /// One number per row, or one for all of them.
+    Parameter(&'a mut Parameter),
     /// A single number.
     Number(&'a mut Real),
     /// A single counter.
@@ -82,6 +85,9 @@ impl StateVisitor for Digest {
                 v.iter().flat_map(Mat3::to_cols_array).for_each(|x| self.add(x.to_bits()))
             }
             StateData::Integers(v) => v.iter().for_each(|&x| self.add(u64::from(x))),
+            StateData::Parameter(parameter) => {
+                parameter.values().iter().for_each(|x| self.add(x.to_bits()));
+            }
             StateData::Number(x) => self.add(x.to_bits()),
             StateData::Counter(x) => self.add(*x),
         }

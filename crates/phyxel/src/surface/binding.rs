@@ -1,4 +1,4 @@
-//! Which particles carry a point, and with which shares.
+//! Binding of points: selection of the particles that carry a point, and of their shares.
 
 use super::{CARRIERS, CarryOrder, Lever};
 use crate::math::{Mat3, Real, Vec3, outer, symmetric_eigen};
@@ -6,9 +6,9 @@ use crate::neighbors::{Grid, VisitBonds};
 use crate::particles::Particles;
 use std::sync::OnceLock;
 
-/// Directions in which the carriers have less than this share of their largest moment count as none.
+/// Fraction of the largest moment below which the carriers count as having no extent in a direction.
 const THIN: Real = 0.01;
-/// Largest Σ |c|: a point that would need more is so far outside that the rest of the way turns like a lever.
+/// Largest Σ |c|; a point that would need more is so far outside that the rest of its distance rotates like a lever.
 const MAX_SHARES: Real = 4.0;
 
 /// A point bound to its carriers.
@@ -27,7 +27,7 @@ pub(super) struct Binder<'a> {
     grid: OnceLock<Grid>,
 }
 
-/// Lists that are used again for the next point.
+/// Buffers that are reused for the next point.
 #[derive(Default)]
 pub(super) struct Scratch {
     candidates: Vec<u32>,
@@ -39,8 +39,8 @@ impl<'a> Binder<'a> {
         Self { particles, visit_bonds, grid: OnceLock::new() }
     }
 
-    /// Binds a point to the particles of its body that are nearest, among those that are bonded to its old carriers; a point
-    /// without any begins with the nearest particle. So a point never takes hold of matter that only touches its own.
+    /// Binds a point to the nearest particles of its body among those bonded to its old carriers; a point without
+    /// carriers starts from the nearest particle. So a point is never bound to matter that only touches its own.
     pub(super) fn bind(
         &self,
         y: Vec3,
@@ -68,7 +68,7 @@ impl<'a> Binder<'a> {
             nearest.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             nearest.truncate(CARRIERS);
         } else {
-            // a method without bonds, or crumbs
+            // the method has no bonds, or the piece of matter is very small
             self.nearest_of_body(y, body, CARRIERS, nearest);
         }
         self.shares(y, order, nearest)
@@ -105,7 +105,7 @@ impl<'a> Binder<'a> {
             offset: Vec3::ZERO,
             lever: None,
         };
-        // weights fall smoothly to almost nothing at the farthest
+        // weights fall smoothly to almost zero at the farthest carrier
         let support = (1.1 * farthest).max(Real::MIN_POSITIVE);
         let mut weights = [0.0; CARRIERS];
         for (k, &(squared, i)) in nearest.iter().enumerate() {
@@ -115,7 +115,7 @@ impl<'a> Binder<'a> {
         let sum: Real = weights.iter().sum();
         weights.iter_mut().for_each(|w| *w /= sum.max(Real::MIN_POSITIVE));
         let place = |k: usize| x[binding.carriers[k] as usize];
-        // about the point itself, so that bodies far from the origin keep their digits
+        // relative to the point itself, so that bodies far from the origin keep their precision
         let center = y + (0..CARRIERS).map(|k| (place(k) - y) * weights[k]).sum::<Vec3>();
         if order == CarryOrder::Zero {
             binding.shares = weights;
@@ -141,7 +141,7 @@ impl<'a> Binder<'a> {
             way *= 0.8;
         }
         binding.shares = shares(way);
-        // what is left of the point is measured: so that it is where it was, to the last digit but one
+        // the offset is measured, so that the point stays where it was, up to the last digit but one
         let combined = (0..CARRIERS).map(|k| (place(k) - y) * binding.shares[k]).sum::<Vec3>();
         binding.offset = -combined;
         if n_kept < 3 || way < 1.0 {

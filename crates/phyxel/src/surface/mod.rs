@@ -1,9 +1,9 @@
-//! Points that matter carries along: the vertices of an embedded mesh.
+//! Carried points: points that move with matter, the vertices of an embedded mesh.
 //!
-//! A point is a fixed combination of the positions of particles around it, its carriers: y = Σ c_i x_i + offset. The shares c
-//! reproduce affine maps, so that rigid motion and uniform strain move the mesh exactly, and what springs back comes back
-//! without drift. Where matter flows and the carriers have drifted apart, or particles were split or merged, the point is bound
-//! anew where it is.
+//! A point is a fixed combination of the positions of particles around it, its carriers: y = Σ c_i x_i + offset. The
+//! shares c reproduce affine maps, so that rigid motion and uniform strain move the mesh exactly, and elastic
+//! deformation comes back without drift. If matter flows and the carriers have drifted apart, or particles were split
+//! or merged, the point is bound anew at its current position.
 
 mod binding;
 #[cfg(test)]
@@ -15,65 +15,65 @@ use crate::particles::{Carry, Origin, PARTICLES, Particles, Remap, StateData, St
 use binding::{Binder, Binding};
 use rayon::prelude::*;
 
-/// Carriers of a point.
+/// Number of carriers of a point.
 const CARRIERS: usize = 32;
-/// A point is bound anew when its farthest carrier is this many times as far as when it was bound.
+/// Ratio of the distance of the farthest carrier to its distance at binding above which a point is bound anew.
 const STRETCH: Real = 1.4;
-/// Points are looked at again when particles may have moved this far, in radii of the smallest.
+/// Possible displacement of particles after which points are checked again, in radii of the smallest particle.
 const TRAVEL: Real = 0.5;
 
-/// How points follow the particles around them.
+/// Rule by which points follow the particles around them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CarryOrder {
-    /// By the weighted mean of the particles' displacements since the start, as in Jones 2014: cannot turn.
+    /// Points move by the weighted mean of the particles' displacements since the start (Jones 2014), never rotating.
     Zero,
-    /// By the best affine map of the particles around: exact for turns and strains.
+    /// Points move by the best affine map of the particles around, which is exact for rotations and strains.
     #[default]
     First,
 }
 
-/// Points that a body carries along, as a user describes them.
+/// Points that move with a body, as given by the user.
 #[derive(Clone, Debug, Default)]
 pub struct Carried {
     /// World positions at time 0 (m).
     pub points: Vec<Vec3>,
-    /// How they follow.
+    /// Rule by which the points follow.
     pub order: CarryOrder,
 }
 
-/// The carried points of a group.
+/// All carried points of a group.
 #[derive(Clone, Debug, Default)]
 pub struct CarriedPoints {
     bodies: Vec<CarriedBody>,
-    /// For each point [`CARRIERS`] particles; those without a share repeat the first.
+    /// Particles that carry each point, [`CARRIERS`] per point; entries without a share repeat the first.
     carriers: Vec<u32>,
     shares: Vec<Real>,
-    /// Distance of the farthest carrier when it was bound (m).
+    /// Distance of the farthest carrier of each point at binding (m).
     reach: Vec<Real>,
-    /// What the combination leaves of the point, as it was when bound (m).
+    /// Difference of each point from the combination of its carriers at binding (m).
     offset: Vec<Vec3>,
     levers: Levers,
-    /// How far particles may have moved since the points were looked at (m).
+    /// Upper limit of the displacement of particles since the points were last checked (m).
     travel: Real,
-    /// Points that lost carriers in this step, and where they are.
+    /// Points that must be bound anew, with their positions (m).
     loose: Vec<(u32, Vec3)>,
     smallest_radius: Real,
 }
 
-/// Offsets that turn with the particles around: those of points of thin matter, and of points far outside of it.
+/// Offsets that rotate with the particles around: those of points of thin matter, and of points far outside of matter.
 #[derive(Clone, Debug, Default)]
 struct Levers {
-    /// In ascending order.
+    /// Points that have a lever, in ascending order.
     point: Vec<u32>,
-    /// Axes in which the carriers have extent come first.
+    /// Principal axes of the carriers, those with extent first.
     axes: Vec<Mat3>,
-    /// In how many axes they have none.
+    /// Number of axes in which the carriers have no extent.
     dropped: Vec<u32>,
-    /// For each lever and carrier the gradient of its share (1/m).
+    /// Gradient of the share of each carrier of each lever (1/m).
     gradients: Vec<Vec3>,
 }
 
-/// The points of one body.
+/// Range of the points of one body.
 #[derive(Clone, Debug)]
 struct CarriedBody {
     body: u32,
@@ -82,7 +82,7 @@ struct CarriedBody {
 }
 
 impl CarriedPoints {
-    /// Binds the points of bodies (index in the world) to the particles where they are now.
+    /// Binds the points of bodies (given by their index in the world) to the particles at their current positions.
     pub(crate) fn new(
         bodies: &[(u32, &Carried)],
         particles: &Particles,
@@ -107,18 +107,18 @@ impl CarriedPoints {
         all
     }
 
-    /// Whether there are no points.
+    /// Returns true if there are no points.
     pub fn is_empty(&self) -> bool {
         self.reach.is_empty()
     }
 
-    /// The points of a body, if it carries any (m).
+    /// Returns the positions of the points of a body, if it carries any (m).
     pub(crate) fn positions_of(&self, body: u32, particles: &Particles) -> Option<Vec<Vec3>> {
         let carried = self.bodies.iter().find(|b| b.body == body)?;
         Some(self.positions(particles, carried.points.clone()))
     }
 
-    /// Velocities of the points of a body, if it carries any (m/s).
+    /// Returns the velocities of the points of a body, if it carries any (m/s).
     pub(crate) fn velocities_of(&self, body: u32, particles: &Particles) -> Option<Vec<Vec3>> {
         let carried = self.bodies.iter().find(|b| b.body == body)?;
         let points = carried.points.clone().into_par_iter().with_min_len(256);
@@ -144,7 +144,7 @@ impl CarriedPoints {
         positions
     }
 
-    /// Σ c_i v_i
+    /// Returns Σ c_i v_i, the combination of the values of a point's carriers.
     #[inline]
     fn combined(&self, point: usize, values: &[Vec3]) -> Vec3 {
         let row = point * CARRIERS..(point + 1) * CARRIERS;
@@ -152,7 +152,7 @@ impl CarriedPoints {
         both.fold(Vec3::ZERO, |sum, (&i, &share)| sum + values[i as usize] * share)
     }
 
-    /// After a step of the group: points that lost their hold are bound anew.
+    /// Binds points anew, after a step of the group, whose carriers were lost or have drifted too far apart.
     pub(crate) fn follow(&mut self, particles: &Particles, visit_bonds: VisitBonds<'_>, time_step: Real) {
         if self.is_empty() {
             return;
@@ -182,7 +182,7 @@ impl CarriedPoints {
         self.loose.extend(loose.into_iter().map(|k| (k as u32, positions[k])));
     }
 
-    /// Before the particles are remapped: notes where points are whose carriers do not stay what they are.
+    /// Stores the positions of points whose carriers a remap will split, merge or remove; called before the remap.
     pub(crate) fn loosen_remapped(&mut self, particles: &Particles, remap: &Remap) {
         if self.is_empty() {
             return;
@@ -203,7 +203,7 @@ impl CarriedPoints {
         }
     }
 
-    /// Binds the loose points where they are.
+    /// Binds the loose points at their positions.
     fn bind_loose(&mut self, particles: &Particles, visit_bonds: VisitBonds<'_>, is_first_time: bool) {
         if self.loose.is_empty() {
             return;
@@ -234,7 +234,7 @@ impl CarriedPoints {
         self.levers.add(bound.filter_map(|(&(k, _), b)| b.lever.as_deref().map(|lever| (k, lever))));
     }
 
-    /// Names every state array once.
+    /// Visits every state array once.
     pub fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
         if self.is_empty() {
             return;
@@ -261,7 +261,7 @@ impl CarriedPoints {
     }
 }
 
-/// What a new lever is made of.
+/// Data of a new lever.
 #[derive(Clone, Debug)]
 struct Lever {
     axes: Mat3,
@@ -270,7 +270,7 @@ struct Lever {
 }
 
 impl Levers {
-    /// Where an offset has turned to: with the map of the carriers in their own axes, by a rotation across.
+    /// Returns the rotated offset: by the map of the carriers in the axes with extent, by a rotation across them.
     fn turned(&self, lever: usize, offset: Vec3, carriers: &[u32], x: &[Vec3]) -> Vec3 {
         let gradients = &self.gradients[lever * CARRIERS..(lever + 1) * CARRIERS];
         let axes = self.axes[lever];
@@ -298,7 +298,7 @@ impl Levers {
         }
     }
 
-    /// Drops the levers of points, which are in ascending order.
+    /// Removes the levers of points, which are in ascending order.
     fn remove(&mut self, points: &[(u32, Vec3)]) {
         let is_kept = |k: u32| points.binary_search_by_key(&k, |p| p.0).is_err();
         if self.point.iter().all(|&k| is_kept(k)) {

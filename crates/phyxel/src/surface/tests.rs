@@ -1,11 +1,11 @@
-//! Carried points against maps whose result is known.
+//! Tests of carried points against maps whose result is known.
 
 use super::*;
 use crate::math::{Quat, Random, vec3};
 
 const A: Real = 0.1;
 
-/// A jittered block of n × n × n_layers particles in the unit of the spacing A, at the origin.
+/// Returns a jittered block of `n` particles along each axis with spacing A, with its corner at the origin.
 fn block(n: [usize; 3], jitter: Real) -> Particles {
     let mut random = Random::new(7);
     let mut particles = Particles::default();
@@ -21,13 +21,13 @@ fn block(n: [usize; 3], jitter: Real) -> Particles {
             volume: vec![A * A * A],
             radius: vec![0.5 * A],
             contact_radius: vec![0.5 * A],
-            impulse: Vec::new(),
+            ..Particles::default()
         });
     }
     particles
 }
 
-/// Points all over the faces of a box.
+/// Returns points distributed over the faces of a box.
 fn on_faces(size: Vec3) -> Vec<Vec3> {
     let mut random = Random::new(3);
     (0..300)
@@ -39,7 +39,7 @@ fn on_faces(size: Vec3) -> Vec<Vec3> {
         .collect()
 }
 
-/// Bonds to all within 1.9 spacings of where particles are now.
+/// Calls `act` with bonds between all particles within 1.9 spacings of each other.
 fn with_bonds<T>(particles: &Particles, act: impl FnOnce(VisitBonds<'_>) -> T) -> T {
     let x = &particles.position;
     act(&|i: usize, visit: &mut dyn FnMut(usize, Vec3)| {
@@ -78,7 +78,7 @@ fn turn(x: Vec3) -> Vec3 {
         + vec3(0.3, 7.0, 0.0)
 }
 
-/// The plane z = 0 rolled up with this radius.
+/// Maps the plane z = 0 to a cylinder of this radius.
 fn bend(x: Vec3, radius: Real) -> Vec3 {
     let angle = x.x / radius;
     let r = radius + x.z;
@@ -104,7 +104,7 @@ fn first_order_is_exact_for_turns_and_affine_maps_and_zero_order_only_for_transl
     }
 }
 
-/// The error of a bend falls with the square of the spacing: here with that of the radius, which is the same.
+/// Checks that the error of a bend is of second order in the spacing: it halves when the radius doubles.
 #[test]
 fn the_error_of_a_bend_is_of_second_order() {
     let particles = block([10, 6, 6], 0.1);
@@ -119,7 +119,7 @@ fn the_error_of_a_bend_is_of_second_order() {
     assert!(near < 0.08 && (1.7..2.4).contains(&(near / far)), "{near} {far}");
 }
 
-/// One layer and one line of particles: what sticks out turns along.
+/// Checks one layer and one line of particles: points outside of them must rotate with them.
 #[test]
 fn points_of_sheets_and_rods_turn_along() {
     for (n, dropped) in [([9, 9, 1], 1), ([12, 1, 1], 2)] {
@@ -129,7 +129,7 @@ fn points_of_sheets_and_rods_turn_along() {
         let carried = bind(&particles, &points, CarryOrder::First);
         assert_eq!(carried.levers.point.len(), points.len());
         assert!(carried.levers.dropped.iter().all(|&d| d == dropped));
-        // a rod cannot know how it is twisted about itself
+        // the twist of a rod about its own axis is undetermined
         let map = if dropped == 1 { turn } else { |x: Vec3| Quat::from_rotation_z(1.0) * x };
         let error = largest_error(&carried, &moved(&particles, map), &points, map);
         assert!(error < 1e-13, "{error:e}");
@@ -141,7 +141,7 @@ fn points_of_sheets_and_rods_turn_along() {
     assert!(largest_error(&carried, &moved(&lone, shift), &points, shift) < 1e-15);
 }
 
-/// A spike far outside of all particles stays stiff instead of whipping about.
+/// Checks that a point far outside of all particles moves rigidly, without amplified noise.
 #[test]
 fn far_points_turn_and_do_not_amplify_noise() {
     let particles = block([8, 8, 8], 0.1);
@@ -153,7 +153,8 @@ fn far_points_turn_and_do_not_amplify_noise() {
     assert!(error < 1e-11, "{error:e}");
 }
 
-/// A shear band: the upper half flows over the lower one by 24 spacings. Far from the band points are exact, in it they keep near.
+/// Checks a shear band: the upper half flows over the lower one by 24 spacings, and points must stay near their exact
+/// positions.
 #[test]
 fn points_are_bound_anew_where_matter_flows() {
     let particles = block([8, 8, 8], 0.1);
@@ -175,7 +176,7 @@ fn points_are_bound_anew_where_matter_flows() {
     assert!(worst < 1.5, "{worst}");
 }
 
-/// Bending to and fro does not move points for good while they keep their carriers.
+/// Checks that bending back and forth moves no point permanently as long as it keeps its carriers.
 #[test]
 fn what_springs_back_comes_back_exactly() {
     let particles = block([10, 6, 6], 0.1);
@@ -194,7 +195,7 @@ fn what_springs_back_comes_back_exactly() {
     }
 }
 
-/// Splitting, merging and reordering leave points where they are.
+/// Checks that splitting, merging and reordering of particles do not move points.
 #[test]
 fn points_survive_a_remap() {
     let mut particles = block([6, 6, 6], 0.1);

@@ -8,7 +8,7 @@ use crate::geometry::fill;
 use crate::math::{Real, Vec3, max_over};
 use crate::methods::MethodError;
 use crate::neighbors::Grid;
-use crate::particles::Particles;
+use crate::particles::{Parameter, Particles, Properties};
 use std::ops::Range;
 
 /// A new body is refused if particles of it are nearer to others than this; of two lattices through each other some always are. [sums
@@ -67,7 +67,7 @@ impl World {
             return Err(BuildError::Overlap { body: index, pairs });
         }
         self.next_id += points.positions.len() as u64;
-        self.start_modulus.push(p_wave_modulus(&body.material.youngs_modulus, &body.material.poisson_ratio));
+        self.start_modulus.push(p_wave_modulus(&body.material));
         self.stiffening.push(1.0);
         self.body_contacts.set_bodies(traits);
         self.groups.push(group);
@@ -110,6 +110,9 @@ impl World {
             radius: vec![0.5 * new.spacing; n],
             contact_radius: vec![0.5 * new.spacing; n],
             impulse: Vec::new(),
+            material: Properties::from_fn(|info| {
+                Parameter::Uniform(particles.material[info.property].at(model))
+            }),
         });
         if let Err(error) = method.take_births(particles, first) {
             particles.truncate(first);

@@ -287,11 +287,7 @@ impl WorldBuilder {
             groups: Vec::new(),
             body_names: self.bodies.iter().map(|b| b.name.clone()).collect(),
             materials: self.bodies.iter().map(|b| b.material.clone()).collect(),
-            start_modulus: self
-                .bodies
-                .iter()
-                .map(|b| p_wave_modulus(&b.material.youngs_modulus, &b.material.poisson_ratio))
-                .collect(),
+            start_modulus: self.bodies.iter().map(|b| p_wave_modulus(&b.material)).collect(),
             stiffening: vec![1.0; self.bodies.len()],
             schedule: Schedule::default(),
             pull: Vec::new(),

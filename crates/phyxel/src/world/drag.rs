@@ -9,6 +9,7 @@
 //! Damping is critical for the body as a whole (c = 2ζ√(k M)) and for the hand's particles against the body (c' = 2ζ√(k m)).
 
 use super::World;
+use crate::material::Property;
 use crate::math::{Real, Vec3, sum_over};
 use crate::particles::{Carry, Particles, StateData, StateItem, StateVisitor};
 use rayon::prelude::*;
@@ -135,7 +136,7 @@ impl World {
         let hand_velocity =
             held.iter().fold(Vec3::ZERO, |sum, &(i, w)| sum + velocity[i] * (w * mass[i])) / hand_mass;
         let body_velocity = momentum / body_mass;
-        let stiffest = self.materials[pull.body as usize].youngs_modulus.range().1;
+        let stiffest = self.materials[pull.body as usize][Property::YoungsModulus].range().1;
         let largest_force =
             (LARGEST_ACCELERATION * body_mass).min(LARGEST_STRAIN * stiffest * PI * reach * reach);
         let stiffness = largest_force / reach;

@@ -6,7 +6,7 @@
 
 use super::drag::Pull;
 use super::{Group, World, WorldError};
-use crate::material::{Lame, MaterialChange, PlasticityChange, Varying};
+use crate::material::{Flow, Lame, Material, MaterialChange, Property};
 use crate::math::{Real, Vec3};
 use crate::methods::{StepError, find_method};
 
@@ -280,8 +280,9 @@ impl World {
         let Some(Group { key, .. }) = self.group_of(body as u32).map(|g| &self.groups[g]) else {
             return Ok(());
         };
-        let flows = matches!(change.plasticity, Some(PlasticityChange::On { .. }));
-        if let Some(refusal) = find_method(key).and_then(|entry| entry.refusal(None, flows)) {
+        let begins = if change.is_plastic() { Flow::Creep(Default::default()) } else { Flow::None };
+        let flow = change.flow.unwrap_or(begins);
+        if let Some(refusal) = find_method(key).and_then(|entry| entry.refusal(None, flow)) {
             let (body, problem) = (self.body_names[body].clone(), refusal.message);
             return Err(ActionError::Material { body, problem });
         }
@@ -330,9 +331,18 @@ impl World {
         let changed = change.apply(&self.materials[k]).map_err(fail)?;
         if let Some(g) = self.group_of(k as u32) {
             let Group { method, particles, .. } = &mut self.groups[g];
-            method.change_material(particles, k as u32, &change).map_err(|error| fail(error.message))?;
+            let before = particles.material.clone();
+            for (info, value) in change.values.iter() {
+                if let Some(value) = value {
+                    particles.material[info.property].set(*value, &particles.body, k as u32);
+                }
+            }
+            if let Err(error) = method.change_material(particles, k as u32, &change) {
+                particles.material = before;
+                return Err(fail(error.message));
+            }
             // stiffer matter may take shorter steps before it counts as torn
-            let modulus = p_wave_modulus(&changed.youngs_modulus, &changed.poisson_ratio);
+            let modulus = p_wave_modulus(&changed);
             self.stiffening[k] = (modulus / self.start_modulus[k]).max(1.0);
             let group = &mut self.groups[g];
             let most = group.bodies.iter().map(|b| self.stiffening[*b as usize]).fold(1.0, Real::max);
@@ -363,7 +373,8 @@ impl World {
     }
 }
 
-/// Smallest modulus of sound (Pa).
-pub(super) fn p_wave_modulus(youngs_modulus: &Varying, poisson_ratio: &Varying) -> Real {
-    Lame::from_moduli(youngs_modulus.range().0, poisson_ratio.range().0).p_wave_modulus()
+/// Smallest modulus of pressure waves (Pa).
+pub(super) fn p_wave_modulus(material: &Material) -> Real {
+    let least = |property: Property| material[property].range().0;
+    Lame::from_moduli(least(Property::YoungsModulus), least(Property::PoissonRatio)).p_wave_modulus()
 }

@@ -7,6 +7,7 @@
 //! M + Δt² k takes the place of M. Contacts and grips are solved by projected Gauss-Seidel, inside of every iteration.
 
 use phyxel::contact::{ContactRow, Friction, GripTarget, Other};
+use phyxel::material::Property;
 use phyxel::math::{Mat3, Real, Vec3, double_dot, outer, polar, sum_over, symmetric_eigen, symmetric_part};
 use phyxel::methods::{
     Change, Connectivity, ContactResponse, ElasticEnergy, Energies, Matter, Method, MethodError,
@@ -71,7 +72,7 @@ impl MethodFactory for Affine {
             let moment = own
                 .iter()
                 .fold(Mat3::ZERO, |sum, &i| sum + outer(method.rest[i], method.rest[i]) * particles.mass[i]);
-            let stiffness = matter.youngs_modulus.at(own[0]) * body.volume;
+            let stiffness = particles.material[Property::YoungsModulus].at(own[0]) * body.volume;
             method.bodies.push(AffineBody { index: body.index, mass, moment, stiffness });
             method.place.push(center);
             method.shape.push(Mat3::IDENTITY);

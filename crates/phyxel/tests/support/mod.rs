@@ -17,16 +17,12 @@ pub(crate) fn methods() -> impl Iterator<Item = &'static str> + Clone {
 
 /// Keys of those whose matter can flow.
 pub(crate) fn flowing_methods() -> impl Iterator<Item = &'static str> + Clone {
-    built_methods().filter(|entry| entry.abilities.flows).map(|entry| entry.key)
+    built_methods().filter(|entry| !entry.abilities.flows.is_empty()).map(|entry| entry.key)
 }
 
 /// A material with the given moduli and 1000 kg/m³.
 pub(crate) fn elastic(youngs_modulus: Real, poisson_ratio: Real) -> Material {
-    Material {
-        youngs_modulus: youngs_modulus.into(),
-        poisson_ratio: poisson_ratio.into(),
-        ..Material::default()
-    }
+    Material::elastic(youngs_modulus, poisson_ratio)
 }
 
 /// A box-shaped body of n cells of size a, with its lower corner at the origin.

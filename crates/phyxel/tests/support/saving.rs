@@ -1,7 +1,7 @@
 //! Saving and restoring worlds, and running them on any number of threads.
 
 use phyxel::math::{Mat3, Real, Vec3};
-use phyxel::particles::{StateData, StateItem, StateVisitor};
+use phyxel::particles::{Parameter, StateData, StateItem, StateVisitor};
 use phyxel::world::World;
 
 pub(crate) fn on_threads<T: Send>(n: usize, run: impl FnOnce() -> T + Send) -> T {
@@ -61,6 +61,11 @@ impl StateVisitor for Copy {
                 3,
             ),
             StateData::Integers(v) => self.pass(v, |x| vec![u64::from(*x)], |b| b[0] as u32, 1),
+            StateData::Parameter(parameter) => {
+                let mut values = parameter.values().to_vec();
+                self.pass(&mut values, |x| vec![bits(*x)], |b| Real::from_bits(b[0]), 1);
+                *parameter = Parameter::from_values(values);
+            }
             StateData::Number(x) => {
                 let mut one = vec![*x];
                 self.pass(&mut one, |x| vec![bits(*x)], |b| Real::from_bits(b[0]), 1);

@@ -9,9 +9,9 @@ use phyxel::math::{Vec3, vec3};
 use phyxel::world::{Body, World};
 use serde_json::{Map, Value, json};
 
-/// (m)
+/// Spacing of the particles (m).
 const SPACING: f64 = 0.02;
-/// Just before the impact (m/s).
+/// Velocity of the block just before the impact (m/s).
 const VELOCITY: f64 = -2.0;
 /// Steps before the clock starts: caches are warm and the floor is touched.
 const WARM_UP: usize = 10;
@@ -19,7 +19,7 @@ const WARM_UP: usize = 10;
 fn world(method: &str, particles: usize) -> Result<World, Failure> {
     let n_side = (particles as f64).cbrt().round().max(2.0);
     let side = n_side * SPACING;
-    let material = Material { youngs_modulus: 1e5.into(), poisson_ratio: 0.3.into(), ..Material::default() };
+    let material = Material::elastic(1e5, 0.3);
     let block = Body::new("block", Shape::Box { size: Vec3::splat(side) }, SPACING, material);
     let mut block = block.at(vec3(0.0, 0.5 * side + 1e-4, 0.0));
     block.velocity = vec3(0.0, VELOCITY, 0.0);
@@ -30,21 +30,21 @@ fn world(method: &str, particles: usize) -> Result<World, Failure> {
     built.map_err(|error| Failure::Run(error.to_string()))
 }
 
-/// Advances by so many steps, more if the limit shrinks on the way. Gives the seconds that it took.
+/// Advances by `n_steps` steps, or more if the step limit shrinks meanwhile. Returns the seconds that it took.
 fn advance(world: &mut World, n_steps: usize) -> Result<f64, Failure> {
-    // a hair less than the limit, or rounding would make an extra step
+    // slightly less than the limit, because rounding could otherwise add an extra step
     let interval = world.time_step_limit().0 * n_steps as f64 * (1.0 - 1e-9);
     let start = clock::seconds();
     world.advance(interval).map_err(|error| Failure::Run(error.to_string()))?;
     Ok(clock::seconds() - start)
 }
 
-/// Seconds by stage so far.
+/// Returns the seconds spent in each stage so far.
 fn stages(world: &World) -> Vec<(&'static str, f64)> {
     world.timings().stages().to_vec()
 }
 
-/// Times the block with the threads of the present pool. Times are in ns per particle per step.
+/// Times the block with the threads of the current pool. Times are in ns per particle per step.
 pub(super) fn measure(method: &str, particles: usize, n_steps: usize) -> Result<Value, Failure> {
     let mut world = world(method, particles)?;
     advance(&mut world, WARM_UP)?;

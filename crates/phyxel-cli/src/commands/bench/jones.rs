@@ -1,33 +1,33 @@
-//! The scenes of Jones et al. 2014, Table I, as far as they are here, and the stages of its Table II.
+//! Scenes of Jones et al. 2014, Table I, as far as they are implemented, and the stages of its Table II.
 //!
-//! Figure 7 is a bunny in the paper: here it is the bar of Figure 5 with as many particles. Figure 10 is not here.
+//! Figure 7 shows a bunny in the paper; here it is the bar of Figure 5 with as many particles. Figure 10 is missing.
 
 use crate::failure::Failure;
 use crate::table::Table;
 use crate::{clock, memory};
 use phyxel::contact::{Axes, Ease, Friction, Grip, Keyframe, Motion, Obstacle};
 use phyxel::geometry::{PlacedShape, Placement, Sampling, Shape, Spacing};
-use phyxel::material::{Material, Plasticity};
+use phyxel::material::{Material, Property, YieldMeasure};
 use phyxel::math::{Vec3, vec3};
 use phyxel::methods::embedded::{Embedding, Params};
 use phyxel::world::{Body, World, WorldBuilder};
 use serde_json::{Map, Value, json};
 
-/// Of the paper's frames (1/s).
+/// Rate of the paper's frames (1/s).
 const FRAME_RATE: f64 = 30.0;
-/// Under a body that is about to fall on the floor (m).
+/// Gap between the floor and a body that is about to fall on it (m).
 const GAP: f64 = 0.02;
 
 /// A row of Table I.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Case {
-    /// Names it on the command line of a child.
+    /// Name of the case on the command line of a child process.
     pub(super) key: &'static str,
     /// Number of the figure.
     pub(super) figure: u32,
     label: &'static str,
     what: What,
-    /// Time step; the method's own if `None` (s).
+    /// Time step (s); `None` for the method's own.
     time_step: Option<f64>,
     n_frames: usize,
     /// Seconds per frame in the paper.
@@ -44,7 +44,7 @@ enum What {
     Graded,
 }
 
-/// In the order of the paper.
+/// All cases, in the order of the paper.
 pub(super) const CASES: [Case; 5] = [
     Case {
         key: "2-linear",
@@ -94,7 +94,7 @@ pub(super) const CASES: [Case; 5] = [
     },
 ];
 
-/// Steps of Table II, their shares of the time there (%), and our stages. Basis matrices are made where bonds change.
+/// Steps of Table II, their shares of the time there (%), our stages. Basis matrices are computed where bonds change.
 const STAGES: [(&str, f64, &[&str]); 9] = [
     ("Compute basis matrices", 3.54, &[]),
     ("Viscosity solve", 17.19, &["viscosity"]),
@@ -106,7 +106,7 @@ const STAGES: [(&str, f64, &[&str]); 9] = [
     ("Compute plastic offsets", 3.73, &["plastic flow"]),
     ("Handle collisions", 0.19, &["contact"]),
 ];
-/// Stages that the paper has not.
+/// Stages that the paper does not have.
 const OWN_STAGES: [&str; 2] = ["guard", "speed limit"];
 
 const NOTES: &str = "\
@@ -122,7 +122,7 @@ where bonds change, in \"plastic flow\" and \"neighborhoods\".
 ";
 
 impl Case {
-    /// The world, with all spacings multiplied by `coarsening`.
+    /// Builds the world, with all spacings multiplied by `coarsening`.
     fn world(&self, coarsening: f64) -> Result<World, Failure> {
         let builder = match self.what {
             What::Drop { spacing } => {
@@ -130,7 +130,7 @@ impl Case {
                 drop(shape, Spacing::Uniform(coarsening * spacing), 5.0)
             }
             What::Twist(embedding) => {
-                // as often as in the paper: with the default there would be too little flow for a single update
+                // embeds as often as the paper: with the default there would be too little flow for a single update
                 let params = Params { embedding, embed_every: 1, embed_flow: 0.0, ..Params::default() };
                 twist(0.025 * coarsening).method(params)
             }
@@ -144,7 +144,7 @@ impl Case {
         builder.build().map_err(|error| Failure::Run(error.to_string()))
     }
 
-    /// Times the whole world with the threads of the present pool.
+    /// Times all frames with the threads of the current pool.
     pub(super) fn measure(&self) -> Result<Value, Failure> {
         self.measure_frames(1.0, self.n_frames)
     }
@@ -181,22 +181,11 @@ impl Case {
 }
 
 fn plastic(viscosity: f64, yield_stress: f64, flow_rate: f64) -> Material {
-    let plasticity = Plasticity {
-        yield_stress: yield_stress.into(),
-        flow_rate: flow_rate.into(),
-        ..Plasticity::default()
-    };
-    Material {
-        density: 1000.0.into(),
-        youngs_modulus: 1e5.into(),
-        poisson_ratio: 0.3.into(),
-        viscosity: viscosity.into(),
-        plasticity: Some(plasticity),
-        ..Material::default()
-    }
+    let material = Material::elastic(1e5, 0.3).with(Property::Viscosity, viscosity);
+    material.creeping(YieldMeasure::Deviatoric, yield_stress, flow_rate)
 }
 
-/// A plastic body just over the floor, on its way down at a speed (m/s).
+/// Builds a world with a plastic body just above the floor that moves down at a speed (m/s).
 fn drop(shape: Shape, spacing: Spacing, speed: f64) -> WorldBuilder {
     let height = shape.bounds().map_or(0.0, |bounds| -bounds.min.y);
     let mut body = Body::new("bar", shape, 1.0, plastic(16.0, 200.0, 400.0));
@@ -208,19 +197,19 @@ fn drop(shape: Shape, spacing: Spacing, speed: f64) -> WorldBuilder {
     World::builder().body_contact(false).body(body).obstacle(floor)
 }
 
-/// A bar whose ends are held, one of them turned.
+/// Builds a world with a bar whose ends are held; one of them is turned.
 fn twist(spacing: f64) -> WorldBuilder {
     let size = vec3(41.0, 11.0, 11.0) * 0.025;
     let mut bar = Body::new("bar", Shape::Box { size }, spacing, plastic(320.0, 1000.0, 40.0));
     bar.fill.sampling = Sampling::Jittered;
     let turned = Keyframe { time: 0.5, rotation: Vec3::X * 135f64.to_radians(), ..Keyframe::default() };
-    // keys that ascend make a motion
+    // ascending keys make a valid motion
     let turn = Motion::try_new(vec![turned], Ease::Linear).unwrap_or_default();
     let grip = |name: &str, side: f64, motion| Grip {
         name: name.into(),
         body: "bar".into(),
         select: PlacedShape {
-            // one layer: jitter keeps it within its cells
+            // one layer of particles: the jitter keeps each particle within its cell
             placement: Placement { position: Vec3::X * (side * 0.5 * size.x), ..Placement::default() },
             ..Shape::Box { size: vec3(2.0 * spacing, 2.0 * size.y, 2.0 * size.z) }.into()
         },
@@ -232,7 +221,7 @@ fn twist(spacing: f64) -> WorldBuilder {
     World::builder().body_contact(false).body(bar).grip(left).grip(right).gravity(Vec3::ZERO)
 }
 
-/// The measurements as text.
+/// Returns the measurements as text.
 pub(super) fn report(measured: &[Value]) -> String {
     let mut text = format!("Jones et al. 2014, Table I\n\n{}", rows(measured));
     let seconds = |figure: &str| {
@@ -301,7 +290,7 @@ fn shares(run: &Value) -> Table {
 mod tests {
     use super::*;
 
-    /// With few particles, until all stages have begun; the table of stages leaves none out.
+    /// Runs few particles until all stages have begun; the table of stages must contain each of them.
     #[test]
     fn every_world_runs_and_has_every_stage() {
         for case in CASES {
@@ -324,7 +313,7 @@ mod tests {
         }
     }
 
-    /// As many particles as Table I says, or nearly.
+    /// Compares the number of particles with Table I, to within 5 %.
     #[test]
     fn worlds_have_the_sizes_of_the_paper() {
         for (case, expected) in CASES.iter().zip([5000, 5000, 5408, 36_675, 10_470]) {

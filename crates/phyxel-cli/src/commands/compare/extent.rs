@@ -1,17 +1,17 @@
-//! The box around the matter of a frame. A few particles that were flung away are no matter: they would make everything else small.
+//! Bounding box of the matter in a frame, without a few particles that were flung away: they would make all else small.
 
 use crate::render::Bounds;
 use phyxel::math::glam::Vec3;
 use phyxel_io::results::ParticleTable;
 
-/// The column that marks particles that have lost touch with the matter.
+/// Column that marks particles that have lost contact with the matter.
 const STRAY: &str = "stray";
-/// Share of the particles at each end of an axis that may be left out ...
+/// Largest share of the particles at each end of an axis that may be left out.
 const CUT: f64 = 0.002;
-/// ... if the last of them is further from the rest than this, over the rest's own width.
+/// Distance of the outermost particle from the rest, over the rest's width, above which the share `CUT` is left out.
 const FAR: f32 = 1.0;
 
-/// The box around all particles of a frame with their radii, without strays.
+/// Returns the box around all particles of a frame with their radii, without strays.
 pub(super) fn matter_bounds(table: &ParticleTable) -> Bounds {
     let strays = table.columns.iter().find(|column| column.name == STRAY && column.n_components == 1);
     let is_stray = |row: usize| strays.is_some_and(|column| column.values[row] > 0.5);
@@ -31,7 +31,7 @@ pub(super) fn matter_bounds(table: &ParticleTable) -> Bounds {
     }
 }
 
-/// The lower (`side` −1) or upper (1) end of values, without a few that are far from the rest.
+/// Returns the lower (`side` −1) or upper (1) end of the values, without a few that are far from the rest.
 fn matter_end(values: impl Iterator<Item = f32>, side: f32) -> Option<f32> {
     let mut outward: Vec<f32> = values.map(|value| side * value).collect();
     let last = outward.len().checked_sub(1)?;

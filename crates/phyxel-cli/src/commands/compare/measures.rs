@@ -1,4 +1,4 @@
-//! What is compared: quantities over time, from the ledger, the frames and the clock.
+//! Compared quantities over time, from the ledger, the frames and the clock.
 
 use super::MethodRun;
 use super::extent::matter_bounds;
@@ -6,16 +6,16 @@ use crate::failure::Failure;
 use crate::render::Bounds;
 use phyxel_io::results::{LedgerTable, ResultFolder};
 
-/// What is known of a frame. NaN where a method has no such thing.
+/// Measured values of a frame. NaN if the method does not provide a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FrameMeasures {
-    /// (s)
+    /// Time of the frame (s).
     pub(super) time: f64,
-    /// (J)
+    /// Kinetic energy (J).
     pub(super) kinetic: f64,
-    /// (J)
+    /// Elastic energy (J).
     pub(super) elastic: f64,
-    /// (J)
+    /// Energy in the field of gravity (J).
     pub(super) gravity: f64,
     /// Volume over that of frame 0.
     pub(super) volume_ratio: f64,
@@ -28,17 +28,17 @@ pub(super) struct FrameMeasures {
 }
 
 impl FrameMeasures {
-    /// Kinetic, elastic and gravity; not known where one of them is not.
+    /// Returns the sum of kinetic, elastic and gravity energy; NaN if one of them is not known.
     pub(super) fn total_energy(&self) -> f64 {
         self.kinetic + self.elastic + self.gravity
     }
 
-    /// The highest place of the matter (m).
+    /// Returns the height of the highest point of the matter (m).
     pub(super) fn height(&self) -> f64 {
         if self.bounds.is_empty() { f64::NAN } else { f64::from(self.bounds.max.y) }
     }
 
-    /// The larger one of the horizontal extents (m).
+    /// Returns the larger one of the horizontal extents (m).
     pub(super) fn spread(&self) -> f64 {
         let size = self.bounds.size();
         if self.bounds.is_empty() { f64::NAN } else { f64::from(size.x.max(size.z)) }
@@ -47,16 +47,16 @@ impl FrameMeasures {
 
 /// A quantity over time.
 pub(super) struct Quantity {
-    /// In series.csv.
+    /// Name of the column in series.csv.
     pub(super) key: &'static str,
-    /// In plots.
+    /// Title in the plots.
     pub(super) title: &'static str,
-    /// May be empty.
+    /// Unit; may be empty.
     pub(super) unit: &'static str,
     pub(super) value: fn(&FrameMeasures) -> f64,
 }
 
-/// All that is plotted, in order.
+/// All plotted quantities, in order.
 pub(super) const QUANTITIES: [Quantity; 8] = [
     Quantity { key: "total_energy", title: "total energy", unit: "J", value: FrameMeasures::total_energy },
     Quantity { key: "kinetic_energy", title: "kinetic energy", unit: "J", value: |m| m.kinetic },
@@ -78,14 +78,14 @@ pub(super) const QUANTITIES: [Quantity; 8] = [
     Quantity { key: "steps", title: "steps per frame", unit: "", value: |m| m.steps },
 ];
 
-/// Everything that is known of a run.
+/// Measured values of a run.
 pub(super) struct Measures {
     pub(super) moments: Vec<FrameMeasures>,
     pub(super) ledger: LedgerTable,
 }
 
 impl Measures {
-    /// Reads ledger and frames of a finished run.
+    /// Reads the ledger and the frames of a finished run.
     pub(super) fn read(run: &MethodRun) -> Result<Self, Failure> {
         let folder = ResultFolder::open(&run.folder)?;
         let ledger = folder.ledger()?;
@@ -95,7 +95,7 @@ impl Measures {
             ["time", "kinetic_energy", "elastic_energy", "gravity_energy", "volume", "steps"].map(column);
         let mut moments = Vec::with_capacity(n_rows);
         for k in 0..n_rows {
-            // nothing was computed for the start
+            // frame 0 is the start: nothing was computed for it
             let computed = k.checked_sub(1);
             moments.push(FrameMeasures {
                 time: time[k],
@@ -111,13 +111,13 @@ impl Measures {
         Ok(Self { moments, ledger })
     }
 
-    /// Number of the last frame.
+    /// Returns the number of the last frame.
     pub(super) fn last_frame(&self) -> usize {
         self.moments.len().saturating_sub(1)
     }
 }
 
-/// One row per method and frame; empty where something is not known.
+/// Returns one row per method and frame; cells of unknown values are empty.
 pub(super) fn csv(runs: &[MethodRun], measures: &[Measures]) -> String {
     let keys = QUANTITIES.map(|quantity| quantity.key).join(",");
     let mut text = format!("method,frame,time,{keys}\n");
@@ -130,7 +130,7 @@ pub(super) fn csv(runs: &[MethodRun], measures: &[Measures]) -> String {
     text
 }
 
-/// A number in the shortest form that reads back as the same; empty if it is none.
+/// Formats a number in the shortest form that reads back as the same number; returns an empty text if it is not finite.
 pub(super) fn cell(value: f64) -> String {
     if value.is_finite() { format!("{value:?}") } else { String::new() }
 }

@@ -1,4 +1,4 @@
-//! The contact sheet and the animation: the same camera, the same colours and the same time in all panels.
+//! Contact sheet and animation: the same camera, the same colours and the same time in all panels.
 
 use super::measures::Measures;
 use super::request::Request;
@@ -11,24 +11,24 @@ use crate::staging::Staging;
 use crate::{commands::render::evenly_spaced, interrupt, scene_source};
 use phyxel_io::results::{ComparisonFolder, ParticleTable, ResultFolder};
 
-/// Moments on the sheet.
+/// Number of moments on the sheet.
 const N_MOMENTS: usize = 6;
-/// Panels beside each other in the animation.
+/// Number of panels beside each other in the animation.
 const N_COLUMNS: usize = 3;
-/// Longer runs leave frames out of the animation, so that it fits into the memory; it plays at the same speed.
+/// Most frames of the animation, so that it fits into memory. Longer runs skip frames; the playing speed is the same.
 const MOST_FRAMES: usize = 600;
-/// The camera leaves out frames that need a view this much larger than the run that stays together best: the pieces of one
-/// that explodes may be anywhere.
+/// Largest size of the view over that of the run that stays together best. The camera ignores frames that need more:
+/// the pieces of a run that explodes may be anywhere.
 const LARGEST_OUTGROWTH: f32 = 3.0;
 
-/// What draws all panels.
+/// Drawing state of all panels.
 struct Panels<'a> {
     runs: &'a [MethodRun],
     folders: Vec<ResultFolder>,
     staging: Staging,
     coloring: Coloring,
     size: (usize, usize),
-    /// The last panel of each run and its frame.
+    /// Frame and picture of the last panel drawn for each run.
     latest: Vec<Option<(usize, Picture)>>,
 }
 
@@ -99,7 +99,7 @@ impl<'a> Panels<'a> {
         Ok(Self { runs, folders, staging, coloring, size: args.size, latest })
     }
 
-    /// A labelled panel for each run. One that ended before holds its last frame and says so.
+    /// Draws a labelled panel for each run. A run that has ended keeps its last picture, with a note.
     fn draw(&mut self, frame: usize) -> Result<Vec<(String, Picture)>, Failure> {
         let mut row = Vec::with_capacity(self.runs.len());
         for (k, run) in self.runs.iter().enumerate() {
@@ -124,7 +124,7 @@ impl<'a> Panels<'a> {
     }
 }
 
-/// Colours with one range for all runs, from the moments of the sheet.
+/// Builds a colouring with one range for all runs, from the moments of the sheet.
 fn coloring(
     name: &str,
     folders: &[ResultFolder],
@@ -143,7 +143,7 @@ fn coloring(
     Coloring::new(name, None, &tables).map_err(Failure::Run)
 }
 
-/// What the camera must show: all matter of all runs, but not the pieces of an exploded one all over the place.
+/// Returns the box that the camera must show: all matter of all runs, without the scattered pieces of an exploded one.
 fn framed(runs: &[MethodRun], measures: &[Measures]) -> Bounds {
     let union = |boxes: &mut dyn Iterator<Item = Bounds>| boxes.fold(Bounds::EMPTY, Bounds::union);
     let all = || measures.iter().flat_map(|one| one.moments.iter().map(|moment| moment.bounds));
@@ -165,7 +165,7 @@ mod tests {
     use phyxel::math::glam::Vec3;
     use phyxel_io::results::{LedgerTable, Tally};
 
-    /// A run whose cubes have these half sides, frame by frame.
+    /// Builds a run of cubes with these half sides, one per frame.
     fn run(method: &'static str, sides: &[f32]) -> (MethodRun, Measures) {
         let moment = |side: &f32| FrameMeasures {
             time: 0.0,

@@ -1,14 +1,14 @@
-//! The quantities over time as a page of charts.
+//! Page of charts of the quantities over time.
 
 use super::MethodRun;
 use super::measures::{Measures, QUANTITIES};
 use crate::plot::{self, Chart, Series};
 use crate::render::body_color;
 
-/// Indices of body colours, in an order that reads well on white: the light ones last.
+/// Indices of body colours in an order that reads well on white: light colours last.
 const COLORS: [usize; 7] = [0, 1, 3, 4, 5, 6, 7];
 
-/// The page, as SVG.
+/// Returns the page as SVG.
 pub(super) fn page(title: &str, runs: &[MethodRun], measures: &[Measures]) -> String {
     let series: Vec<Series> = runs
         .iter()

@@ -1,4 +1,4 @@
-//! What is asked for, checked as a whole before anything runs.
+//! Comparison that the user requests, checked as a whole before anything runs.
 
 use super::Args;
 use crate::failure::Failure;
@@ -9,23 +9,23 @@ use phyxel_io::scene::{SceneError, listed, nearest};
 
 /// A comparison that can be run.
 pub(super) struct Request {
-    /// In the order asked for.
+    /// Methods, in the order of the command line.
     pub(super) methods: Vec<&'static str>,
-    /// The scene with the overrides, still with its own method.
+    /// Scene with the overrides, still with its own method.
     pub(super) scene: SceneText,
-    /// Of the scene.
+    /// Title of the scene.
     pub(super) title: String,
     /// Number of the last frame.
     pub(super) n_frames: usize,
-    /// (1/s)
+    /// Frame rate (1/s).
     pub(super) frame_rate: f64,
-    /// What a user should know before the runs.
+    /// Warnings for the user before the runs.
     pub(super) warnings: Vec<String>,
-    /// What was decided for them.
+    /// Notes about choices that the program made for the user.
     pub(super) notes: Vec<String>,
 }
 
-/// Checks methods, overrides, folder and scene; the failure has all problems.
+/// Checks methods, overrides, folder and scene; the failure lists all problems.
 pub(super) fn check(args: &Args) -> Result<Request, Failure> {
     let asked: Vec<&str> = args.methods.iter().map(|name| name.trim()).collect();
     let (methods, mut problems) = methods(&asked, &scene_source::methods());
@@ -51,7 +51,7 @@ pub(super) fn check(args: &Args) -> Result<Request, Failure> {
     }
 }
 
-/// A method, the scene as it will be run by it, and the bodies that named a method of their own.
+/// Method, the scene as this method will run it, and the bodies that name a method of their own.
 type Built = (&'static str, SceneSource, Vec<String>);
 
 fn request(
@@ -86,7 +86,7 @@ fn request(
     })
 }
 
-/// The methods that can be run, and what is wrong with the others.
+/// Returns the methods that can be run, and the problems with the others.
 fn methods(asked: &[&str], known: &[(&'static str, bool)]) -> (Vec<&'static str>, Vec<String>) {
     let (mut methods, mut problems) = (Vec::new(), Vec::new());
     let built = || known.iter().filter(|method| method.1).map(|method| method.0);
@@ -119,7 +119,7 @@ fn methods(asked: &[&str], known: &[(&'static str, bool)]) -> (Vec<&'static str>
     (methods, problems)
 }
 
-/// What is wrong with an override of a method or of its settings. `methods` are those of the asked ones that can be run.
+/// Returns the problem with an override of a method or its settings. `methods` are the requested ones that can be run.
 fn misplaced_setting(key: &str, asked: &[&str], methods: &[&str]) -> Option<String> {
     let parts: Vec<&str> = key.split('.').map(|part| part.trim().trim_matches(['"', '\''])).collect();
     match parts.as_slice() {
@@ -144,7 +144,7 @@ fn compared(methods: &[&str]) -> String {
     }
 }
 
-/// Builds the scene by each of the methods. What none of them can do is said once.
+/// Builds the scene with each of the methods. A problem that several methods share is reported once.
 fn build_all(scene: &SceneText, methods: &[&'static str]) -> Result<Vec<Built>, Failure> {
     let (mut sources, mut refused) = (Vec::new(), Vec::<(Vec<&str>, Box<SceneError>)>::new());
     for (k, &method) in methods.iter().enumerate() {
@@ -177,7 +177,7 @@ fn build_all(scene: &SceneText, methods: &[&'static str]) -> Result<Vec<Built>, 
     Err(Failure::Several(refused.into_iter().map(failure).collect()))
 }
 
-/// Whether two errors say the same at the same places of a scene.
+/// Returns true if two errors have the same messages at the same lines of a scene.
 fn is_same(left: &SceneError, right: &SceneError) -> bool {
     let words = |error: &SceneError| -> Vec<(usize, String, Option<String>)> {
         let word = |problem: &phyxel_io::scene::Problem| {
@@ -188,7 +188,7 @@ fn is_same(left: &SceneError, right: &SceneError) -> bool {
     words(left) == words(right)
 }
 
-/// Whether the pictures can be coloured by a column of the frames.
+/// Checks that the pictures can be coloured by a column of the frames.
 fn check_coloring(name: &str, scene: &Scene) -> Result<(), Failure> {
     let columns = &scene.output.columns;
     let has = |name: &str| columns.iter().any(|column| column == name);

@@ -1,4 +1,4 @@
-//! The table of a comparison: a row per quantity, a column per method.
+//! Table of a comparison: a row per quantity, a column per method.
 
 use super::MethodRun;
 use super::measures::{FrameMeasures, Measures, cell};
@@ -7,9 +7,9 @@ use crate::scene_source::number;
 use crate::table::Table;
 use phyxel_io::scene::listed;
 
-/// Counters that the ledger has per frame; all others are as at its moment.
+/// Counters that the ledger gives per frame; all others are values at the time of the frame.
 const PER_FRAME: [&str; 2] = ["solver_iterations", "unconverged_solves"];
-/// Columns of the ledger that are no counters, besides forces.
+/// Columns of the ledger that are not counters, besides forces.
 const NO_COUNTERS: [&str; 25] = [
     "time",
     "time_step",
@@ -38,10 +38,10 @@ const NO_COUNTERS: [&str; 25] = [
     "max_speed",
 ];
 
-/// What stands in the table for one method.
+/// Value in the table for one method.
 enum Cell {
     Text(String),
-    /// NaN where the method has no such thing.
+    /// NaN if the method does not provide the value.
     Number(f64),
 }
 
@@ -51,7 +51,7 @@ struct Row {
     cells: Vec<Cell>,
 }
 
-/// The table as CSV: `quantity,unit`, then a column per method; empty where a method has no such thing.
+/// Returns the table as CSV: `quantity,unit`, then a column per method; cells of unknown values are empty.
 pub(super) fn csv(runs: &[MethodRun], measures: &[Measures]) -> String {
     let methods: Vec<&str> = runs.iter().map(|run| run.method).collect();
     let mut text = format!("quantity,unit,{}\n", methods.join(","));
@@ -69,7 +69,7 @@ pub(super) fn csv(runs: &[MethodRun], measures: &[Measures]) -> String {
     text
 }
 
-/// The same table for people, and what a method cannot tell.
+/// Formats the same table for the terminal, with a note on methods that have no elastic energy.
 pub(super) fn shown(runs: &[MethodRun], measures: &[Measures]) -> String {
     let methods = runs.iter().map(|run| run.method.to_owned());
     let head = ["quantity".to_owned(), "unit".to_owned()].into_iter().chain(methods).collect();
@@ -148,7 +148,7 @@ fn status(run: &MethodRun) -> String {
     }
 }
 
-/// Names of the counters of all methods, each once, in the order of the ledgers.
+/// Returns the names of the counters of all methods, each once, in the order of the ledgers.
 fn counters(measures: &[Measures]) -> Vec<&str> {
     let is_force = |name: &str| {
         let quantity = name.strip_suffix(['x', 'y', 'z']).unwrap_or_default();
@@ -163,7 +163,7 @@ fn counters(measures: &[Measures]) -> Vec<&str> {
     counters
 }
 
-/// (%)
+/// Returns the change of the volume since the start (%).
 fn volume_change(moment: &FrameMeasures) -> f64 {
     100.0 * (moment.volume_ratio - 1.0)
 }
@@ -184,17 +184,17 @@ fn last(values: &[f64]) -> f64 {
     values.last().copied().unwrap_or(f64::NAN)
 }
 
-/// The largest; NaN only if there is no number.
+/// Returns the largest value; NaN only if there is no number.
 fn peak(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NAN, f64::max)
 }
 
-/// The smallest; NaN only if there is no number.
+/// Returns the smallest value; NaN only if there is no number.
 fn least(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NAN, f64::min)
 }
 
-/// The one that is furthest from zero, with its sign.
+/// Returns the value that is furthest from zero, with its sign.
 fn largest(values: &[f64]) -> f64 {
     let further = |far: f64, value: f64| if far.is_nan() || value.abs() > far.abs() { value } else { far };
     values.iter().copied().fold(f64::NAN, further)

@@ -1,15 +1,15 @@
-//! Which frames are drawn, and onto what.
+//! Selection of the frames that are drawn.
 
 use super::Format;
 
-/// The frames of a picture, a page or an animation.
+/// Frames of a picture, a page or an animation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Selection {
-    /// One frame; the last if not said.
+    /// One frame; `None` for the last.
     One(Option<usize>),
-    /// So many moments of the run, on one page.
+    /// This number of moments of the run, on one page.
     Sheet(usize),
-    /// Every so manieth frame, as an animation.
+    /// Every Nth frame, as an animation.
     Every(usize),
 }
 
@@ -31,7 +31,7 @@ impl Selection {
         }
     }
 
-    /// The numbers of the frames, out of those that are there.
+    /// Returns the numbers of the selected frames, from the numbers of the existing ones.
     pub(super) fn pick(self, numbers: &[usize]) -> Result<Vec<usize>, String> {
         let (Some(&first), Some(&last)) = (numbers.first(), numbers.last()) else {
             return Err("the result has no frames".into());
@@ -48,7 +48,7 @@ impl Selection {
     }
 }
 
-/// So many of the numbers, the first and the last among them; all of them if there are fewer.
+/// Picks `n_picked` of the numbers, the first and the last among them; all of them if there are fewer.
 pub(in crate::commands) fn evenly_spaced(numbers: &[usize], n_picked: usize) -> Vec<usize> {
     let n_picked = n_picked.clamp(1, numbers.len().max(1)).min(numbers.len());
     let gaps = n_picked.saturating_sub(1).max(1);

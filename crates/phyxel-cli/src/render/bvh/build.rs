@@ -1,20 +1,20 @@
-//! Sorts primitives into a tree.
+//! Construction of the tree from primitives.
 
 use phyxel::math::glam::Vec3;
 
 use super::super::bounds::Bounds;
 use super::{Node, Primitive, WIDTH};
 
-/// Candidate cuts per node.
+/// Number of bins that are candidate cuts of a node.
 const N_BINS: usize = 16;
-/// Primitives that are not worth another cut.
+/// Largest number of primitives that is not worth another cut.
 const LEAF_SIZE: usize = 3;
 /// Depth after which cuts go through the middle, which bounds the depth of the tree.
 const HEURISTIC_DEPTH: usize = 36;
-/// Below this a second thread does not pay.
+/// Number of primitives below which a second thread does not pay.
 const PARALLEL_SIZE: usize = 8192;
 
-/// Node of the tree of halves from which the tree of quarters is made. The left child follows its parent.
+/// Node of the binary tree from which the tree with four children per node is made. The left child follows its parent.
 struct Half {
     bounds: Bounds,
     /// Leaf: first primitive. Inner node: distance to the right child.
@@ -29,7 +29,7 @@ struct Entry<P> {
     primitive: P,
 }
 
-/// The nodes of the tree, the top one first, and the primitives in the order of its leaves.
+/// Returns the nodes of the tree, the root first, and the primitives in the order of its leaves.
 pub(super) fn build<P: Primitive>(primitives: Vec<P>) -> (Vec<Node>, Vec<P>) {
     let entry = |primitive: P| {
         let bounds = primitive.bounds();
@@ -45,11 +45,11 @@ pub(super) fn build<P: Primitive>(primitives: Vec<P>) -> (Vec<Node>, Vec<P>) {
     (nodes, entries.into_iter().map(|entry| entry.primitive).collect())
 }
 
-/// Turns the subtree of halves into nodes of up to four children; returns the index of the top one.
+/// Turns a subtree of the binary tree into nodes of up to four children; returns the index of its root.
 fn gather(halves: &[Half], top: usize, nodes: &mut Vec<Node>) -> u32 {
     let mut children = vec![top];
     while children.len() < WIDTH {
-        // The largest box is the one that is most often entered: open that.
+        // The largest box is entered most often, so it is the one to open.
         let open = (0..children.len()).filter(|&k| halves[children[k]].count == 0).max_by(|&a, &b| {
             halves[children[a]].bounds.half_area().total_cmp(&halves[children[b]].bounds.half_area())
         });
@@ -100,7 +100,7 @@ fn grow<P: Primitive>(entries: &mut [Entry<P>], base: usize, depth: usize, nodes
     nodes[place].count = 0;
 }
 
-/// Sorts the entries to both sides of the best cut, and returns how many are left of it: never none, never all.
+/// Sorts the entries to both sides of the best cut, and returns the number at the left: at least one, never all.
 fn cut<P: Primitive>(entries: &mut [Entry<P>], depth: usize) -> usize {
     let half = entries.len() / 2;
     let (low, high) = entries
@@ -127,7 +127,7 @@ fn cut<P: Primitive>(entries: &mut [Entry<P>], depth: usize) -> usize {
     half
 }
 
-/// The last bin of the left side in the cut with the least expected cost.
+/// Returns the last bin of the left side in the cut with the least expected cost.
 fn best_bin<P>(entries: &[Entry<P>], bin_of: impl Fn(Vec3) -> usize) -> usize {
     let mut bins = [(Bounds::EMPTY, 0usize); N_BINS];
     for entry in entries {

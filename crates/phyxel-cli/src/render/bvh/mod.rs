@@ -1,7 +1,7 @@
-//! A bounding volume hierarchy: the tree that finds what a ray hits.
+//! A bounding volume hierarchy: the tree that finds the primitives that a ray hits.
 //!
-//! Built by the surface-area heuristic over bins, in parallel over disjoint halves, so that the tree does not depend on
-//! the number of threads; then pairs of levels are merged, so that one node has four children.
+//! The tree is built by the surface-area heuristic over bins, in parallel over disjoint halves, so that it does not
+//! depend on the number of threads; then pairs of levels are merged, so that one node has four children.
 
 mod build;
 
@@ -9,9 +9,10 @@ use phyxel::math::glam::Vec3;
 
 use super::bounds::Bounds;
 
-/// Children of a node: one vector instruction tests them all.
+/// Number of children of a node: one vector instruction tests them all.
 const WIDTH: usize = 4;
-/// `build` makes 36 heuristic levels and at most 32 halvings of a 32-bit count; each level leaves at most three boxes waiting.
+/// Largest number of waiting boxes: `build` makes 36 heuristic levels and at most 32 halvings of a 32-bit count;
+/// each level leaves at most three boxes waiting.
 const STACK_SIZE: usize = 3 * 68 + 2;
 
 /// A straight line from a point into a direction.
@@ -20,13 +21,13 @@ pub(super) struct Ray {
     /// Unit vector.
     pub(super) direction: Vec3,
     inverse: [f32; 3],
-    /// Which face of a box the ray meets first on each axis: 0 the lower, 1 the upper.
+    /// Face of a box that the ray meets first on each axis: 0 the lower, 1 the upper.
     first_face: [usize; 3],
 }
 
 impl Ray {
     pub(super) fn new(origin: Vec3, direction: Vec3) -> Self {
-        // Never a division by zero: 0 · ∞ in the box test would be NaN.
+        // Division by zero is avoided: 0 · ∞ in the box test would be NaN.
         let inverse = direction.to_array().map(|d| 1.0 / if d.abs() < 1e-18 { 1e-18 } else { d });
         Self { origin, direction, inverse, first_face: inverse.map(|i| usize::from(i < 0.0)) }
     }
@@ -35,7 +36,7 @@ impl Ray {
         self.origin + self.direction * distance
     }
 
-    /// Where the ray enters each of four boxes, ∞ for those that it misses or meets beyond `reach`.
+    /// Returns the distances at which the ray enters four boxes; ∞ for a box that it misses or meets beyond `reach`.
     #[inline(always)]
     fn enters(&self, faces: &Faces, reach: f32) -> [f32; WIDTH] {
         let mut enter = [0.0f32; WIDTH];
@@ -46,7 +47,7 @@ impl Ray {
             let (origin, inverse) = (self.origin[axis], self.inverse[axis]);
             for lane in 0..WIDTH {
                 let (enters, leaves) = ((near[lane] - origin) * inverse, (far[lane] - origin) * inverse);
-                // Plain comparisons become one vector instruction; f32::max would care for NaN.
+                // Plain comparisons become one vector instruction; f32::max would also handle NaN.
                 enter[lane] = if enters > enter[lane] { enters } else { enter[lane] };
                 leave[lane] = if leaves < leave[lane] { leaves } else { leave[lane] };
             }
@@ -58,22 +59,22 @@ impl Ray {
     }
 }
 
-/// What the tree can hold.
+/// Object that the tree can hold.
 pub(super) trait Primitive: Copy + Send + Sync {
     fn bounds(&self) -> Bounds;
-    /// Distance of the first hit in front of the ray's origin and below `reach`.
+    /// Returns the distance of the first hit in front of the ray's origin and below `reach`.
     fn intersect(&self, ray: &Ray, reach: f32) -> Option<f32>;
 }
 
 /// Lower and upper faces of four boxes on each axis.
 type Faces = [[[f32; WIDTH]; 2]; 3];
 
-/// Four children: boxes, and what is in them.
+/// Four children with their boxes and contents.
 struct Node {
     faces: Faces,
-    /// Leaf: first primitive. Inner node: its index.
+    /// Leaf: index of the first primitive. Inner node: index of the node.
     links: [u32; WIDTH],
-    /// Primitives of a leaf, 0 for an inner node or nothing.
+    /// Number of primitives of a leaf, 0 for an inner node or an empty child.
     counts: [u32; WIDTH],
 }
 
@@ -89,7 +90,7 @@ impl<P: Primitive> Bvh<P> {
         Self { nodes, primitives }
     }
 
-    /// The nearest hit before `reach`: its distance and the primitive.
+    /// Returns the distance and the primitive of the nearest hit before `reach`.
     pub(super) fn nearest(&self, ray: &Ray, reach: f32, stack: &mut Stack) -> Option<(f32, &P)> {
         let mut best = None;
         let mut limit = reach;
@@ -104,7 +105,7 @@ impl<P: Primitive> Bvh<P> {
         best
     }
 
-    /// Whether anything is hit before `reach`.
+    /// Returns true if anything is hit before `reach`.
     pub(super) fn is_blocked(&self, ray: &Ray, reach: f32, stack: &mut Stack) -> bool {
         let mut is_hit = false;
         self.traverse(ray, reach, stack, |primitive, _| {
@@ -114,7 +115,7 @@ impl<P: Primitive> Bvh<P> {
         is_hit
     }
 
-    /// Visits the primitives along a ray, near boxes first; `visit` may lower the limit, and ends the walk with true.
+    /// Visits the primitives along a ray, near boxes first. `visit` may lower the limit, and returns true to end.
     #[inline]
     fn traverse<'a>(
         &'a self,
@@ -164,7 +165,7 @@ impl<P: Primitive> Bvh<P> {
     }
 }
 
-/// A box that the ray enters and that was not looked into yet.
+/// Box that the ray enters and that was not examined yet.
 #[derive(Clone, Copy, Default)]
 struct Waiting {
     link: u32,
@@ -172,7 +173,7 @@ struct Waiting {
     enter: f32,
 }
 
-/// Working memory of a walk. Clearing it for every ray would cost a quarter of the time of a picture.
+/// Working memory of a walk. Clearing it for every ray would take a quarter of the time of a picture.
 pub(super) struct Stack([Waiting; STACK_SIZE]);
 
 impl Stack {

@@ -1,4 +1,4 @@
-//! Pictures as a whole: what must be seen where, and the same bytes every time.
+//! Tests of whole pictures: objects appear at their positions, and the bytes are the same every time.
 
 mod models;
 
@@ -21,7 +21,7 @@ fn red_ball(center: Vec3) -> Sphere {
     Sphere { center, radius: 0.5, color: Color::new(220, 30, 30) }
 }
 
-/// Pixel at which a point of the world appears.
+/// Returns the pixel at which a point of the world appears.
 fn pixel_at(picture: &Picture, camera: &Camera, point: Vec3) -> [i32; 3] {
     let place = camera.project(point, picture.width as f32 / picture.height as f32).unwrap();
     let x = (0.5 + 0.5 * place.x) * picture.width as f32;
@@ -68,7 +68,7 @@ fn the_ground_is_darker_in_the_shadow() {
     let foot = vec3(0.0, 0.2, 0.0) - key * (1.2 / key.y);
     let (lit, shaded) = (pixel_at(&empty, &stage.camera, foot), pixel_at(&picture, &stage.camera, foot));
     assert!(brightness(shaded) < brightness(lit) * 8 / 10, "{shaded:?} in {lit:?}");
-    // Soft: somewhere on the way out of the shadow lies half of it.
+    // The shadow is soft: on the way out of it, some points have about half of it.
     let steps =
         (0..60).map(|k| brightness(pixel_at(&picture, &stage.camera, foot + Vec3::X * (0.02 * k as f32))));
     let middle = (brightness(lit) + brightness(shaded)) / 2;

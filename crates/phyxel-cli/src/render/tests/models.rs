@@ -1,11 +1,11 @@
-//! Things to look at in tests.
+//! Models for tests.
 
 use std::f32::consts::{PI, TAU};
 
 use super::super::*;
 use phyxel::math::glam::{Vec3, vec3};
 
-/// A cube of n³ particles of this spacing, standing on y = 0, squeezed down and bulged by `squeeze` in 0..1.
+/// Makes a cube of n³ particles of this spacing, standing on y = 0, squeezed down and bulged by `squeeze` in 0..1.
 pub(super) fn block(n: usize, spacing: f32, squeeze: f32, color: impl Fn(Vec3) -> Color) -> Vec<Sphere> {
     let side = spacing * n as f32;
     let mut spheres = Vec::with_capacity(n * n * n);
@@ -21,14 +21,14 @@ pub(super) fn block(n: usize, spacing: f32, squeeze: f32, color: impl Fn(Vec3) -
     spheres
 }
 
-/// The box around all spheres.
+/// Returns the box around all spheres.
 pub(super) fn bounds_of(spheres: &[Sphere]) -> Bounds {
     let mut bounds = Bounds::EMPTY;
     spheres.iter().for_each(|sphere| bounds.include(sphere.center, sphere.radius));
     bounds
 }
 
-/// A closed grid of quads over two angles.
+/// Makes a closed grid of quads over two angles.
 fn wound(n: [usize; 2], color: Color, place: impl Fn(f32, f32) -> Vec3) -> Mesh {
     let at = |i: usize, j: usize| (j % n[1] * n[0] + i % n[0]) as u32;
     let grid = || (0..n[1]).flat_map(move |j| (0..n[0]).map(move |i| (i, j)));
@@ -38,7 +38,7 @@ fn wound(n: [usize; 2], color: Color, place: impl Fn(f32, f32) -> Vec3) -> Mesh 
     Mesh { vertices, triangles: grid().flat_map(quad).collect(), normals: Vec::new(), color }
 }
 
-/// A ring lying on the floor's plane around the origin.
+/// Makes a ring that lies on the floor's plane around the origin.
 pub(super) fn torus(radius: f32, thickness: f32) -> Mesh {
     wound([64, 32], body_color(1), |u, v| {
         let (around, across) = (TAU * u, TAU * v);
@@ -47,9 +47,9 @@ pub(super) fn torus(radius: f32, thickness: f32) -> Mesh {
     })
 }
 
-/// A ball of triangles around the origin.
+/// Makes a ball of triangles around the origin.
 pub(super) fn ball_mesh(radius: f32, color: Color) -> Mesh {
-    // The rows stop short of the poles by half a row, and the wound grid closes over them.
+    // A line of constant u runs around the ball over both poles, so that the closed grid has no gap.
     wound([48, 48], color, |u, v| {
         let (around, down) = (TAU * u, PI * (2.0 * v).min(2.0 - 2.0 * v));
         let turn = if v < 0.5 { around } else { around + PI };
@@ -57,7 +57,7 @@ pub(super) fn ball_mesh(radius: f32, color: Color) -> Mesh {
     })
 }
 
-/// A box with shared corners.
+/// Makes a box with shared corners.
 pub(super) fn box_mesh(min: Vec3, max: Vec3) -> Mesh {
     let vertices = Bounds { min, max }.corners().to_vec();
     let quads = [[0, 1, 3, 2], [4, 5, 7, 6], [0, 1, 5, 4], [2, 3, 7, 6], [0, 2, 6, 4], [1, 3, 7, 5]];
@@ -65,13 +65,13 @@ pub(super) fn box_mesh(min: Vec3, max: Vec3) -> Mesh {
     Mesh { vertices, triangles, normals: Vec::new(), color: Color::OBSTACLE }
 }
 
-/// A legend.
+/// Makes a legend.
 pub(super) fn strain_bar() -> ColorBar {
     let map = ColorMap::Sequential;
     ColorBar { label: "plastic strain".into(), unit: "%".into(), min: 0.0, max: 13.0, map }
 }
 
-/// A little of everything: particles, a slope, meshes, ground, lettering.
+/// Makes a stage with particles, a slope, meshes, ground and text.
 pub(super) fn everything() -> Stage {
     let spheres = block(6, 0.1, 0.6, |_| body_color(0));
     let mut bounds = bounds_of(&spheres);

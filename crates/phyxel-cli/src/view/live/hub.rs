@@ -1,4 +1,4 @@
-//! Where the thread that computes meets the threads that talk to pages: orders one way, snapshots and states the other.
+//! Exchange between the thread that computes and the threads that talk to pages: orders in, snapshots and states out.
 
 use super::super::message::Command;
 use super::super::socket::Bell;
@@ -10,77 +10,77 @@ use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Orders that wait for the end of a frame.
+/// Largest number of orders that wait for the end of a frame.
 const MOST_ORDERS: usize = 256;
-/// Problems that wait to be told to a page; the oldest are dropped.
+/// Largest number of problems that wait to be sent to a page; the oldest are dropped.
 const MOST_PROBLEMS: usize = 16;
-/// Rows of the ledger that are kept for pages that come later; then every second one is dropped.
+/// Largest number of kept rows of the ledger for pages that connect later; beyond it every second one is dropped.
 const MOST_ROWS: usize = 4096;
 
-/// A page that watches.
+/// Identifier of a connected page.
 pub(super) type PageId = u64;
 
-/// The world at one moment.
+/// State of the world at one time.
 #[derive(Debug)]
 pub(super) struct Snapshot {
-    /// Grows with every snapshot.
+    /// Sequence number, which grows with every snapshot.
     pub(super) sequence: u64,
     /// Number of the frame.
     pub(super) index: usize,
-    /// Particles, with the columns that pages wanted.
+    /// Particles, with the columns that the pages want.
     pub(super) frame: Frame,
     /// Surfaces, with the indices of their bodies.
     pub(super) surfaces: Vec<(usize, SurfaceTable)>,
-    /// The row of the ledger.
+    /// Row of the ledger.
     pub(super) ledger: Arc<Value>,
 }
 
 impl Snapshot {
-    /// Whether it has all of these columns.
+    /// Returns true if the snapshot has all of these columns.
     pub(super) fn has(&self, columns: &[String]) -> bool {
         columns.iter().all(|name| self.frame.columns.iter().any(|column| column.name == *name))
     }
 }
 
-/// What the run says to a question, or why it cannot.
+/// Answer of the run to a question, or the reason why there is none.
 pub(super) type Answer = Result<Value, String>;
 
-/// What a page wants of the run.
+/// Request of a page to the run.
 #[derive(Debug)]
 pub(super) enum Wish {
-    /// Changes something.
+    /// Changes the run.
     Command(Command),
     /// Asks for a particle of a frame.
     Particle {
         /// Number of the frame.
         frame: usize,
-        /// Row in it.
+        /// Row in the frame.
         row: usize,
-        /// Where the answer goes.
+        /// Channel for the answer.
         reply: SyncSender<Answer>,
     },
     /// Asks for the run as a scene.
     Save {
-        /// Where the answer goes.
+        /// Channel for the answer.
         reply: SyncSender<Answer>,
     },
-    /// A snapshot with the columns that are wanted now.
+    /// Asks for a snapshot with the currently wanted columns.
     Refresh,
-    /// The page went away.
+    /// Reports that the page has disconnected.
     Leave,
 }
 
-/// A wish and whose it is.
+/// Request together with the page that made it.
 #[derive(Debug)]
 pub(super) struct Order {
-    /// Whose.
+    /// Page that made the request.
     pub(super) page: PageId,
-    /// What.
+    /// The request itself.
     pub(super) wish: Wish,
 }
 
 impl Order {
-    /// Whether a later order makes this one pointless: only the last place of a hand and of a slider counts.
+    /// Returns true if a later order replaces this one: only the last position of a hand and of a slider counts.
     fn is_replaced_by(&self, later: &Self) -> bool {
         let (Wish::Command(this), Wish::Command(that)) = (&self.wish, &later.wish) else { return false };
         self.page == later.page
@@ -106,7 +106,7 @@ struct Shared {
     next_page: PageId,
     snapshot: Arc<Snapshot>,
     rows: Vec<Arc<Value>>,
-    /// Every so many rows one is kept.
+    /// Interval of the kept rows: one of this many is kept.
     stride: usize,
     n_rows: usize,
     state: Arc<Value>,
@@ -119,14 +119,14 @@ impl Shared {
     }
 }
 
-/// What the threads of a live run share.
+/// State that the threads of a live run share.
 pub(super) struct Hub {
     shared: Mutex<Shared>,
     wake: Condvar,
 }
 
 impl Hub {
-    /// With the start of a run.
+    /// Creates the hub with the start of a run.
     pub(super) fn new(snapshot: Snapshot, state: Value) -> Self {
         let shared = Shared {
             orders: VecDeque::new(),
@@ -146,9 +146,9 @@ impl Hub {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    // The side of the pages.
+    // Methods for the threads of the pages.
 
-    /// A page comes. The run goes on while there is one.
+    /// Registers a page. The run continues while there is a page.
     pub(super) fn join(&self, bell: Bell) -> PageId {
         let mut shared = self.lock();
         let id = shared.next_page;
@@ -158,7 +158,7 @@ impl Hub {
         id
     }
 
-    /// A page goes.
+    /// Removes a page.
     pub(super) fn leave(&self, page: PageId) {
         let mut shared = self.lock();
         shared.pages.remove(&page);
@@ -166,10 +166,10 @@ impl Hub {
         self.wake.notify_all();
     }
 
-    /// Hands in an order; it is carried out at the end of the frame that is being computed.
+    /// Queues an order; it is carried out at the end of the frame that is being computed.
     ///
     /// # Errors
-    /// When too many wait already.
+    /// Fails if too many orders wait already.
     pub(super) fn order(&self, page: PageId, wish: Wish) -> Result<(), String> {
         let mut shared = self.lock();
         let order = Order { page, wish };
@@ -185,37 +185,37 @@ impl Hub {
         Ok(())
     }
 
-    /// Says which columns a page wants from now on.
+    /// Sets the columns that a page wants from now on.
     pub(super) fn want(&self, page: PageId, columns: &[String]) {
         if let Some(page) = self.lock().pages.get_mut(&page) {
             columns.clone_into(&mut page.columns);
         }
     }
 
-    /// The newest moment.
+    /// Returns the newest snapshot.
     pub(super) fn snapshot(&self) -> Arc<Snapshot> {
         Arc::clone(&self.lock().snapshot)
     }
 
-    /// The state of the run and its version.
+    /// Returns the state of the run and its version.
     pub(super) fn state(&self) -> (Arc<Value>, u64) {
         let shared = self.lock();
         (Arc::clone(&shared.state), shared.state_version)
     }
 
-    /// The ledger so far, for a page that comes late.
+    /// Returns the ledger so far, for a page that connects late.
     pub(super) fn rows(&self) -> Vec<Arc<Value>> {
         self.lock().rows.clone()
     }
 
-    /// Takes what a page is to be told.
+    /// Takes the problems that a page is to be told.
     pub(super) fn take_problems(&self, page: PageId) -> Vec<String> {
         self.lock().pages.get_mut(&page).map_or_else(Vec::new, |page| page.problems.drain(..).collect())
     }
 
-    // The side of the run.
+    // Methods for the thread of the run.
 
-    /// Waits for orders, or until the next frame is due while somebody watches. A run that is still waits for orders only.
+    /// Waits for orders, or until the next frame is due if a page is connected. A paused run waits for orders only.
     pub(super) fn wait(&self, due: Option<Instant>) -> Vec<Order> {
         let mut shared = self.lock();
         loop {
@@ -235,12 +235,12 @@ impl Hub {
         }
     }
 
-    /// Whether somebody watches.
+    /// Returns true if a page is connected.
     pub(super) fn is_watched(&self) -> bool {
         !self.lock().pages.is_empty()
     }
 
-    /// All columns that pages want, each once.
+    /// Returns all columns that pages want, each once.
     pub(super) fn wanted_columns(&self) -> Vec<String> {
         let mut all: Vec<String> = self.lock().pages.values().flat_map(|page| page.columns.clone()).collect();
         all.sort_unstable();
@@ -248,7 +248,7 @@ impl Hub {
         all
     }
 
-    /// Shows a moment to all pages.
+    /// Publishes a snapshot to all pages.
     pub(super) fn publish(&self, snapshot: Snapshot, is_new_row: bool) {
         let mut shared = self.lock();
         if is_new_row {
@@ -269,14 +269,14 @@ impl Hub {
         shared.ring_all();
     }
 
-    /// Forgets the ledger: the run begins anew.
+    /// Deletes the ledger, because the run starts again.
     pub(super) fn forget_rows(&self) {
         let mut shared = self.lock();
         shared.rows.clear();
         (shared.stride, shared.n_rows) = (1, 0);
     }
 
-    /// Tells all pages the state of the run.
+    /// Sends the state of the run to all pages.
     pub(super) fn tell(&self, state: Value) {
         let mut shared = self.lock();
         shared.state = Arc::new(state);
@@ -284,7 +284,7 @@ impl Hub {
         shared.ring_all();
     }
 
-    /// Tells one page what could not be done for it.
+    /// Reports a problem to one page.
     pub(super) fn complain(&self, page: PageId, problem: String) {
         if let Some(page) = self.lock().pages.get_mut(&page) {
             if page.problems.len() >= MOST_PROBLEMS {
@@ -344,7 +344,7 @@ mod tests {
         assert!(matches!(hub.wait(None).last(), Some(Order { wish: Wish::Leave, .. })));
     }
 
-    /// A page that comes after hours gets the whole story, thinned.
+    /// A page that connects after hours gets the whole ledger, thinned out.
     #[test]
     fn the_ledger_for_late_pages_is_bounded_and_even() {
         let hub = Hub::new(snapshot(0), Value::Null);

@@ -1,4 +1,4 @@
-//! A scene that is computed while pages watch it and reach into it.
+//! Live run: a scene that is computed while pages watch and change it.
 
 mod hub;
 mod parameters;
@@ -19,15 +19,15 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Duration;
 
-/// Requests for moments that a page may have under way.
+/// Largest number of pending requests of a page for snapshots.
 const MOST_PENDING: usize = 16;
-/// The longest that a page waits for an answer of the run; a frame may take that long.
+/// Longest time that a page waits for an answer of the run; a frame may take that long.
 const REPLY_TIME: Duration = Duration::from_secs(120);
 
-/// A live run that pages watch.
+/// Live run that pages watch.
 pub(super) struct LiveSource {
     hub: Arc<Hub>,
-    /// What never changes: title, bodies, columns, obstacles.
+    /// Constant facts: title, bodies, columns, obstacles.
     info: Value,
     columns: Vec<String>,
     scenery: Scenery,
@@ -37,7 +37,7 @@ impl LiveSource {
     /// Starts the run; it waits for its first page.
     ///
     /// # Errors
-    /// When the obstacles cannot be read again, or there are no threads.
+    /// Fails if the obstacles cannot be read again, or a thread cannot be started.
     pub(super) fn start(
         text: SceneText,
         source: SceneSource,
@@ -60,7 +60,7 @@ impl LiveSource {
         Ok(Self { hub, info, columns, scenery })
     }
 
-    /// The packet of a moment.
+    /// Encodes the packet of a snapshot.
     fn packet(&self, snapshot: &Snapshot, columns: &[String]) -> Vec<u8> {
         let mut page_frame = PageFrame::of_frame(snapshot.index, &snapshot.frame, columns);
         page_frame.obstacles = self.scenery.poses(snapshot.frame.time);
@@ -102,7 +102,7 @@ fn info(source: &SceneSource, scenery: &Scenery, bounds: [[f32; 3]; 2]) -> Value
     })
 }
 
-/// Of the particles with their radii.
+/// Returns the bounding box of the particles with their radii.
 fn bounds(world: &World) -> [[f32; 3]; 2] {
     let frame = world.frame(&[]);
     let mut bounds = [[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]];
@@ -134,12 +134,12 @@ struct LiveConversation<'a> {
     page: PageId,
     /// Version of the state that the page knows.
     seen_state: Option<u64>,
-    /// The last snapshot that the page got, and its columns.
+    /// Sequence number of the last snapshot that the page got, and its columns.
     seen: u64,
     sent_columns: Vec<String>,
-    /// Columns of the moments that the page waits for.
+    /// Columns of the snapshots that the page waits for.
     pending: VecDeque<Vec<String>>,
-    /// The snapshot that lacked a column when others were asked for.
+    /// Sequence number of the snapshot that lacked a column when a refresh was ordered.
     refreshed: u64,
 }
 
@@ -192,7 +192,7 @@ impl Conversation for LiveConversation<'_> {
 }
 
 impl LiveConversation<'_> {
-    /// The page waits for the next moment.
+    /// Notes that the page waits for the next snapshot.
     fn expect(&mut self, columns: Vec<String>) -> Result<(), String> {
         if let Some(unknown) = columns.iter().find(|name| !self.source.columns.contains(name)) {
             return Err(format!("there is no column {:?}", super::message::shortened(unknown)));
@@ -205,8 +205,8 @@ impl LiveConversation<'_> {
         Ok(())
     }
 
-    /// Sends the newest moment if the page waits for one that it has not seen, or has seen with other columns. A page that asks
-    /// again has changed its mind: what it asked for before is answered at once, so that nothing stands in the way.
+    /// Sends the newest snapshot if the page waits for one that it has not seen, or has seen with other columns. If a
+    /// page asks again, its earlier requests are answered at once, so that they do not delay the new one.
     fn deliver(&mut self, page: &mut Outbox) -> Result<(), Gone> {
         while self.pending.len() > 1 {
             let snapshot = self.source.hub.snapshot();
@@ -222,7 +222,7 @@ impl LiveConversation<'_> {
             return Ok(());
         }
         if !snapshot.has(columns) {
-            // a run that is still has to be asked for it; once is enough
+            // a paused run must be asked for a new snapshot; once is enough
             if self.refreshed != snapshot.sequence && self.source.hub.order(self.page, Wish::Refresh).is_ok()
             {
                 self.refreshed = snapshot.sequence;
@@ -235,7 +235,7 @@ impl LiveConversation<'_> {
         page.packet(packet)
     }
 
-    /// Asks the run something and waits for the answer: what a page asks next comes after it.
+    /// Asks the run a question and waits for the answer, so that later requests of the page are answered after it.
     fn ask(
         &self,
         kind: &str,

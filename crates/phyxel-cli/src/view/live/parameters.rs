@@ -1,125 +1,127 @@
-//! The sliders: which material parameters of a live run can be changed, in which range, and what they are now.
+//! Sliders of a live run: its changeable material parameters, their ranges and current values.
 
-use phyxel::material::{Material, MaterialChange, PlasticityChange, Varying};
+use phyxel::material::{Flow, Material, MaterialChange, Part, Property, Varying};
+use phyxel::math::Range;
 use phyxel::methods::find_method;
 use phyxel::world::World;
 use phyxel_io::results::BodyInfo;
 use serde_json::{Value, json};
 
-/// A slider reaches from the value at the start divided by this to the value times this.
+/// Factor by which a slider reaches below and above the value at the start.
 const REACH: f64 = 100.0;
-/// Viscosity of matter without any over its modulus: the middle of the slider (s).
+/// Ratio of viscosity to modulus in the middle of the slider for matter without viscosity (s).
 const VISCOUS_TIME: f64 = 1e-3;
-/// Yield stress over modulus of matter that does not flow: the middle of the slider.
+/// Ratio of yield stress to modulus in the middle of the slider for matter that does not flow.
 const YIELD_STRAIN: f64 = 0.01;
-/// Flow rate of matter that does not flow: the middle of the slider (1/s).
+/// Flow rate in the middle of the slider for matter that does not flow (1/s).
 const FLOW_RATE: f64 = 20.0;
-/// Largest Poisson's ratio.
-const LARGEST_RATIO: f64 = 0.49;
 
-/// What a slider changes.
+/// Parameter that a slider changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Key {
-    YoungsModulus,
-    PoissonRatio,
-    Viscosity,
+    /// A property of the material.
+    Scalar(Property),
+    /// Switches the flow on and off.
     Plasticity,
-    YieldStress,
-    FlowRate,
 }
 
 impl Key {
     const ALL: [Self; 6] = [
-        Self::YoungsModulus,
-        Self::PoissonRatio,
-        Self::Viscosity,
+        Self::Scalar(Property::YoungsModulus),
+        Self::Scalar(Property::PoissonRatio),
+        Self::Scalar(Property::Viscosity),
         Self::Plasticity,
-        Self::YieldStress,
-        Self::FlowRate,
+        Self::Scalar(Property::YieldStress),
+        Self::Scalar(Property::FlowRate),
     ];
 
-    /// Key, label, unit and scale.
-    fn words(self) -> [&'static str; 4] {
+    /// Key in scenes and in requests of pages.
+    fn name(self) -> &'static str {
         match self {
-            Self::YoungsModulus => ["youngs_modulus", "Young's modulus", "Pa", "log"],
-            Self::PoissonRatio => ["poisson_ratio", "Poisson's ratio", "", "linear"],
-            Self::Viscosity => ["viscosity", "Viscosity", "Pa.s", "log"],
-            Self::Plasticity => ["plasticity", "Plastic", "", "switch"],
-            Self::YieldStress => ["yield_stress", "Yield stress", "Pa", "log"],
-            Self::FlowRate => ["flow_rate", "Flow rate", "1/s", "log"],
+            Self::Scalar(property) => property.info().key,
+            Self::Plasticity => "plasticity",
         }
+    }
+
+    /// Label, unit and scale.
+    fn words(self) -> (String, &'static str, &'static str) {
+        let Self::Scalar(property) = self else { return ("Plastic".into(), "", "switch") };
+        let info = property.info();
+        let (first, rest) = info.name.split_at(1);
+        let scale = if info.range.max.is_some() { "linear" } else { "log" };
+        (first.to_uppercase() + rest, info.unit_text(), scale)
     }
 
     fn is_plastic(self) -> bool {
-        matches!(self, Self::Plasticity | Self::YieldStress | Self::FlowRate)
+        match self {
+            Self::Scalar(property) => property.info().part == Part::Creep,
+            Self::Plasticity => true,
+        }
     }
 
-    /// The number on the slider. Of matter that does not flow there is none.
+    /// Returns the number on the slider; `None` for plastic parameters of matter that does not flow.
     fn value(self, material: &Material) -> Option<f64> {
-        let plasticity = material.plasticity.as_ref();
         match self {
-            Self::YoungsModulus => Some(middle(&material.youngs_modulus)),
-            Self::PoissonRatio => Some(middle(&material.poisson_ratio)),
-            Self::Viscosity => Some(middle(&material.viscosity)),
-            Self::Plasticity => Some(if plasticity.is_some() { 1.0 } else { 0.0 }),
-            Self::YieldStress => plasticity.map(|plasticity| middle(&plasticity.yield_stress)),
-            Self::FlowRate => plasticity.map(|plasticity| middle(&plasticity.flow_rate)),
+            Self::Scalar(property) => material.flow.has(property).then(|| middle(&material[property])),
+            Self::Plasticity => Some(if material.flow == Flow::None { 0.0 } else { 1.0 }),
         }
     }
 
-    /// Whether it has more than one value over the body.
+    /// Returns true if the parameter has more than one value over the body.
     fn varies(self, material: &Material) -> bool {
-        let plasticity = material.plasticity.as_ref();
-        let varying = match self {
-            Self::YoungsModulus => Some(&material.youngs_modulus),
-            Self::PoissonRatio => Some(&material.poisson_ratio),
-            Self::Viscosity => Some(&material.viscosity),
-            Self::Plasticity => None,
-            Self::YieldStress => plasticity.map(|plasticity| &plasticity.yield_stress),
-            Self::FlowRate => plasticity.map(|plasticity| &plasticity.flow_rate),
-        };
-        varying.is_some_and(|varying| !is_uniform(varying))
-    }
-
-    /// What the slider's range is about if there is no number, or if it is 0.
-    fn natural(self, material: &Material) -> f64 {
-        let modulus = middle(&material.youngs_modulus);
         match self {
-            Self::Viscosity => modulus * VISCOUS_TIME,
-            Self::YieldStress => modulus * YIELD_STRAIN,
-            Self::FlowRate => FLOW_RATE,
-            Self::YoungsModulus | Self::PoissonRatio | Self::Plasticity => 1.0,
+            Self::Scalar(property) => material.flow.has(property) && material[property].uniform().is_none(),
+            Self::Plasticity => false,
         }
     }
 
-    /// Whether it can change on its own.
-    fn is_free(self, material: &Material) -> bool {
+    /// Returns the middle of the slider's range if there is no number, or if it is 0.
+    fn natural(self, material: &Material) -> f64 {
+        let modulus = middle(&material[Property::YoungsModulus]);
         match self {
-            Self::YoungsModulus => is_uniform(&material.poisson_ratio),
-            Self::PoissonRatio => is_uniform(&material.youngs_modulus),
+            Self::Scalar(Property::Viscosity) => modulus * VISCOUS_TIME,
+            Self::Scalar(Property::YieldStress) => modulus * YIELD_STRAIN,
+            Self::Scalar(Property::FlowRate) => FLOW_RATE,
+            _ => 1.0,
+        }
+    }
+
+    /// Returns the ends of the slider; `about` is a value in its middle.
+    fn range(self, about: f64) -> (f64, f64) {
+        match self {
+            Self::Plasticity => (0.0, 1.0),
+            Self::Scalar(property) => match property.info().range {
+                Range { min: Some((low, _)), max: Some((high, _)) } => (low, high),
+                _ => (about / REACH, about * REACH),
+            },
+        }
+    }
+
+    /// Returns true if the parameter can change independently.
+    fn is_free(self, material: &Material) -> bool {
+        let is_uniform = |property: Property| material[property].uniform().is_some();
+        match self {
+            Self::Scalar(Property::YoungsModulus) => is_uniform(Property::PoissonRatio),
+            Self::Scalar(Property::PoissonRatio) => is_uniform(Property::YoungsModulus),
             _ => true,
         }
     }
 }
 
-fn is_uniform(varying: &Varying) -> bool {
-    matches!(varying, Varying::Uniform(_))
-}
-
-/// Of a parameter that varies over the body: half way between its ends.
+/// Returns the middle between the ends of a parameter's range over the body.
 fn middle(varying: &Varying) -> f64 {
     let (low, high) = varying.range();
     if low == high { low } else { 0.5 * (low + high) }
 }
 
-/// A slider.
+/// Slider for one parameter of a body.
 #[derive(Debug)]
 struct Slider {
     body: String,
     key: Key,
     low: f64,
     high: f64,
-    /// The last number, also while the matter does not flow.
+    /// Last number, which is kept while the matter does not flow.
     last: f64,
 }
 
@@ -130,37 +132,33 @@ pub(super) struct Panel {
 }
 
 impl Panel {
-    /// Sliders for the bodies of a world; their ranges stay.
+    /// Creates sliders for the bodies of a world; their ranges do not change later.
     pub(super) fn new(world: &World, bodies: &[BodyInfo]) -> Self {
         let mut sliders = Vec::new();
         for body in bodies {
             let Some(material) = world.material(&body.name) else { continue };
-            let flows = find_method(&body.method).is_some_and(|entry| entry.abilities.flows);
+            let flows = find_method(&body.method).is_some_and(|entry| !entry.abilities.flows.is_empty());
             let keys = Key::ALL.into_iter().filter(|key| flows || !key.is_plastic());
             for key in keys.filter(|key| key.is_free(material)) {
                 let last = key.value(material).unwrap_or_else(|| key.natural(material));
                 let about = if last > 0.0 && last.is_finite() { last } else { key.natural(material) };
-                let (low, high) = match key {
-                    Key::PoissonRatio => (0.0, LARGEST_RATIO),
-                    Key::Plasticity => (0.0, 1.0),
-                    _ => (about / REACH, about * REACH),
-                };
+                let (low, high) = key.range(about);
                 sliders.push(Slider { body: body.name.clone(), key, low, high, last });
             }
         }
         Self { sliders }
     }
 
-    /// For pages.
+    /// Returns the sliders as JSON for pages.
     pub(super) fn to_json(&self, world: &World) -> Value {
         let entry = |slider: &Slider| {
-            let [key, label, unit, scale] = slider.key.words();
+            let (label, unit, scale) = slider.key.words();
             let material = world.material(&slider.body);
             let varies = material.is_some_and(|material| slider.key.varies(material));
             let value = material.and_then(|material| slider.key.value(material)).unwrap_or(slider.last);
             json!({
                 "body": slider.body,
-                "key": key,
+                "key": slider.key.name(),
                 "label": label,
                 "unit": unit,
                 "value": if varies { Value::Null } else { value.into() },
@@ -172,49 +170,38 @@ impl Panel {
         self.sliders.iter().map(entry).collect()
     }
 
-    /// What a slider that was moved does.
+    /// Returns the change of the material for a moved slider.
     ///
     /// # Errors
-    /// When there is no such slider, or it does not reach so far.
+    /// Fails if there is no such slider, or the value is out of its range.
     pub(super) fn change(&mut self, body: &str, key: &str, value: f64) -> Result<MaterialChange, String> {
-        let is_it = |slider: &&mut Slider| slider.body == body && slider.key.words()[0] == key;
+        let is_it = |slider: &&mut Slider| slider.body == body && slider.key.name() == key;
         let slider = self.sliders.iter_mut().find(is_it).ok_or("there is no such parameter to change")?;
         let (low, high) = (slider.low, slider.high);
-        // ends that a page has rounded are meant
+        // an end of the range that a page has rounded is valid
         let slack = 1e-6 * high;
-        let is_none = slider.key == Key::Viscosity && value == 0.0;
+        let is_none = slider.key == Key::Scalar(Property::Viscosity) && value == 0.0;
         if !is_none && !(low - slack.min(low)..=high + slack).contains(&value) {
             return Err(format!("{key} goes from {low} to {high}"));
         }
         slider.last = value;
         let change = MaterialChange::default();
         Ok(match slider.key {
-            Key::YoungsModulus => MaterialChange { youngs_modulus: Some(value), ..change },
-            Key::PoissonRatio => MaterialChange { poisson_ratio: Some(value.min(LARGEST_RATIO)), ..change },
-            Key::Viscosity => MaterialChange { viscosity: Some(value), ..change },
-            Key::Plasticity if value < 0.5 => {
-                MaterialChange { plasticity: Some(PlasticityChange::Off), ..change }
+            Key::Scalar(property) if !slider.key.is_plastic() => {
+                let value = property.info().range.max.map_or(value, |(most, _)| value.min(most));
+                change.with(property, value)
             }
-            Key::Plasticity | Key::YieldStress | Key::FlowRate => {
-                MaterialChange { plasticity: Some(self.flow_of(body)), ..change }
-            }
+            Key::Plasticity if value < 0.5 => change.flowing(Flow::None),
+            _ => self.flow_of(body),
         })
     }
 
-    /// Matter flows as its sliders stand.
-    fn flow_of(&self, body: &str) -> PlasticityChange {
-        let last = |key: Key| {
-            self.sliders
-                .iter()
-                .find(|slider| slider.body == body && slider.key == key)
-                .map(|slider| slider.last)
-        };
-        PlasticityChange::On {
-            yield_stress: last(Key::YieldStress),
-            flow_rate: last(Key::FlowRate),
-            hardening: None,
-            thickening_stress: None,
-            measure: None,
-        }
+    /// Returns the flow that the sliders of a body stand for.
+    fn flow_of(&self, body: &str) -> MaterialChange {
+        let own = self.sliders.iter().filter(|slider| slider.body == body && slider.key.is_plastic());
+        own.fold(MaterialChange::default(), |change, slider| match slider.key {
+            Key::Scalar(property) => change.with(property, slider.last),
+            Key::Plasticity => change,
+        })
     }
 }

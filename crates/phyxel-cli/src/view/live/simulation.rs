@@ -1,6 +1,6 @@
-//! The thread that computes a live run: frame after frame, no faster than real time, orders between frames.
+//! Thread that computes a live run: frame after frame, no faster than real time, with orders between frames.
 //!
-//! Everything that pages change goes through the world's own log of events, at times of frames, so that the saved scene
+//! All changes by pages go through the world's own log of events, at times of frames, so that the saved scene
 //! gives the same bits.
 
 use super::super::message::Command;
@@ -20,14 +20,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How many frames back a page may point at a particle.
+/// Number of past frames in which a page may refer to a particle.
 const MEMORY: usize = 64;
-/// A run with more changes than this is not changed any further, so that its log stays bounded.
+/// Largest number of changes of a run, so that its log stays bounded; further changes are refused.
 const MOST_EVENTS: usize = 1_000_000;
-/// How often pages are told how fast the run is.
+/// Interval at which pages are told the speed of the run.
 const METER_TIME: Duration = Duration::from_secs(1);
 
-/// Which particle stands in which row.
+/// Identity and body of the particle in each row of a frame.
 #[derive(Debug, PartialEq)]
 struct Rows {
     id: Vec<u32>,
@@ -43,23 +43,23 @@ pub(super) struct Simulation {
     world: World,
     surfaces: Surfaces,
     panel: Panel,
-    /// Number of the frame that the world is at.
+    /// Number of the frame at which the world is.
     frame: usize,
     is_running: bool,
     n_steps_due: usize,
     error: Option<String>,
-    /// The page that pulls.
+    /// Page that drags a particle.
     hand: Option<PageId>,
-    /// Of the last frames.
+    /// Rows of the last frames, with the numbers of the frames.
     rows: VecDeque<(usize, Arc<Rows>)>,
     sequence: u64,
     ledger: Arc<Value>,
-    /// When the next frame may begin.
+    /// Time at which the next frame may begin.
     due: Instant,
     meter: Meter,
 }
 
-/// How much simulated time passes in a second.
+/// Measurement of the simulated time per second of real time.
 struct Meter {
     since: Instant,
     n_frames: usize,
@@ -73,7 +73,7 @@ impl Meter {
 }
 
 impl Simulation {
-    /// At its start, and the place where pages meet it.
+    /// Creates the simulation at its start, and the hub for its pages.
     pub(super) fn new(text: SceneText, source: SceneSource) -> (Self, Arc<Hub>) {
         let SceneSource { scene, bodies, world, surfaces, .. } = source;
         let now = Instant::now();
@@ -101,7 +101,7 @@ impl Simulation {
         (simulation, hub)
     }
 
-    /// Computes for ever.
+    /// Computes frames for ever.
     pub(super) fn run(&mut self, hub: &Hub) {
         loop {
             let orders = hub.wait(self.next_frame());
@@ -114,7 +114,7 @@ impl Simulation {
         }
     }
 
-    /// When the next frame is to begin, if one is.
+    /// Returns the time at which the next frame is to begin, if there is one.
     fn next_frame(&self) -> Option<Instant> {
         let due =
             if self.n_steps_due > 0 { Some(Instant::now()) } else { self.is_running.then_some(self.due) };
@@ -183,7 +183,7 @@ impl Simulation {
                 self.act(Action::Drag { hold, to: Vec3::from_array(to) })?;
                 self.hand = Some(page);
             }
-            // a hand that holds nothing, after a reset for example, moves nothing
+            // a hand that holds nothing, for example after a reset, moves nothing
             Command::Move { to } if self.hand == Some(page) => {
                 self.act(Action::Drag { hold: Hold::Same, to: Vec3::from_array(to) })?;
             }
@@ -196,7 +196,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Changes the world, and the log with it.
+    /// Changes the world and thereby its log.
     fn act(&mut self, action: Action) -> Result<(), String> {
         if self.world.past_events().len() >= MOST_EVENTS {
             return Err(format!("{MOST_EVENTS} changes are logged; save the run and reset it"));
@@ -220,17 +220,17 @@ impl Simulation {
         Ok(())
     }
 
-    /// Computes a frame.
+    /// Computes one frame.
     fn advance(&mut self, hub: &Hub) {
         self.n_steps_due = self.n_steps_due.saturating_sub(1);
         let begin = Instant::now();
         if begin > self.due + METER_TIME {
-            // it stood still: nobody watched, or it was paused
+            // the run stood still: no page was connected, or it was paused
             (self.due, self.meter) = (begin, Meter::new());
         }
         let next = self.frame + 1;
         let end = next as f64 / self.frame_rate;
-        // a mistake in the engine must not take the server with it
+        // a mistake in the engine must not end the server
         let advanced = catch_unwind(AssertUnwindSafe(|| self.world.advance_to(end)));
         let error = match advanced {
             Ok(Ok(())) => None,
@@ -269,14 +269,14 @@ impl Simulation {
         hub.publish(snapshot, true);
     }
 
-    /// The world as it is now, and which particle stands where in it.
+    /// Takes a snapshot of the current world, and records the particle of each row.
     fn snapshot(&mut self, columns: &[String]) -> Snapshot {
         let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
         let frame = self.world.frame(&columns);
         let rows = Rows { id: frame.id.clone(), body: frame.body.clone() };
         match self.rows.back() {
             Some((index, _)) if *index == self.frame => {}
-            // most methods keep their particles
+            // most methods keep their particles, so the rows are shared
             Some((_, same)) if **same == rows => self.rows.push_back((self.frame, Arc::clone(same))),
             _ => self.rows.push_back((self.frame, Arc::new(rows))),
         }
@@ -291,7 +291,7 @@ impl Simulation {
         Snapshot { sequence: self.sequence, index: self.frame, frame, surfaces, ledger }
     }
 
-    /// Id and body of what stood in a row of a frame.
+    /// Returns id and body of the particle in a row of a frame.
     fn particle_at(&self, frame: usize, row: usize) -> Result<(u32, usize), String> {
         let rows = self.rows.iter().find(|(index, _)| *index == frame).map(|found| &found.1);
         let rows = rows.ok_or_else(|| format!("frame {frame} is not among the last ones"))?;
@@ -301,7 +301,7 @@ impl Simulation {
         Ok((*id, *body as usize))
     }
 
-    /// All about a particle, as it is now.
+    /// Returns all current values of a particle.
     fn particle(&self, frame: usize, row: usize) -> Result<Value, String> {
         let (id, _) = self.particle_at(frame, row)?;
         let columns: Vec<&str> = self.columns.iter().map(String::as_str).collect();
@@ -316,7 +316,7 @@ impl Simulation {
         answer.ok_or_else(|| format!("particle {id} has merged into another"))
     }
 
-    /// The run so far as a scene.
+    /// Returns the run so far as a scene.
     fn save(&self) -> Result<Value, String> {
         let end = self.frame as f64 / self.frame_rate;
         let text = with_events(self.text.text(), self.text.name(), self.world.past_events(), end);
@@ -338,7 +338,7 @@ impl Simulation {
     }
 }
 
-/// For the caller that starts the thread.
+/// Runs the simulation in a thread pool of its own.
 pub(super) fn run_in_pool(
     mut simulation: Simulation,
     hub: &Hub,

@@ -1,4 +1,4 @@
-//! Ten thousand messages that no browser sends. The server answers or hangs up, goes on serving, and does not grow.
+//! Tests with ten thousand malformed messages: the server answers or hangs up, continues to serve, and does not grow.
 
 use super::{Socket, Viewer, status};
 use crate::support::{BLOCK, Workplace};
@@ -12,7 +12,7 @@ const N_REQUESTS: usize = 4_000;
 const N_TEXTS: usize = 5_000;
 const N_FRAMES: usize = 1_000;
 
-/// The same numbers on every machine (splitmix64).
+/// Pseudorandom numbers, the same on every machine (splitmix64).
 struct Dice(u64);
 
 impl Dice {
@@ -38,7 +38,7 @@ impl Dice {
     }
 }
 
-/// A request that is wrong in one way or another.
+/// Returns a request that is malformed in one of several ways.
 fn bad_request(dice: &mut Dice, host: &str) -> Vec<u8> {
     let whole = format!(
         "GET /ws HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
@@ -94,7 +94,7 @@ fn bad_request(dice: &mut Dice, host: &str) -> Vec<u8> {
     }
 }
 
-/// Huge heads of all kinds, a few of them.
+/// Returns a few huge heads of several kinds.
 fn huge_requests(host: &str) -> [Vec<u8>; 4] {
     let long = "x".repeat(200_000);
     let many = "A: b\r\n".repeat(20_000);
@@ -106,7 +106,7 @@ fn huge_requests(host: &str) -> [Vec<u8>; 4] {
     ]
 }
 
-/// A text that is no request, or asks for what is not there.
+/// Returns a text that is not a request, or asks for something that does not exist.
 fn bad_text(dice: &mut Dice) -> String {
     let number = |dice: &mut Dice| {
         dice.pick(&[
@@ -148,7 +148,7 @@ fn bad_text(dice: &mut Dice) -> String {
     }
 }
 
-/// Bytes after the handshake that are no frame, or one that must not be sent.
+/// Returns bytes that are not a valid WebSocket frame, or a frame that must not be sent.
 fn bad_frame(dice: &mut Dice) -> Vec<u8> {
     let masked = |head: &[u8], payload: &[u8]| {
         let mut bytes = head.to_vec();
@@ -163,10 +163,10 @@ fn bad_frame(dice: &mut Dice) -> Vec<u8> {
         1 => vec![0x81, 2, b'{', b'}'],
         // invalid UTF-8
         2 => masked(&[0x81], &[0xff, 0xfe, 0xc0]),
-        // a length of many exabytes, and of a gigabyte
+        // a length of many exabytes, then one of a gigabyte
         3 => vec![0x82, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 2, 3, 4],
         4 => vec![0x81, 0xff, 0, 0, 0, 0, 0x40, 0, 0, 0, 1, 2, 3, 4, b'x'],
-        // reserved bits, an unknown kind, the continuation of nothing, a ping in pieces, a farewell of one byte
+        // reserved bits, an unknown kind, a continuation without a start, a ping in pieces, a farewell of one byte
         5 => masked(&[[0xf1, 0x83, 0x80, 0x09, 0x88][dice.below(5)]], b"a"),
         // a ping that is too long
         6 => [&[0x89, 0xfe, 0x01, 0x00, 1, 2, 3, 4][..], &[0; 256]].concat(),
@@ -175,14 +175,14 @@ fn bad_frame(dice: &mut Dice) -> Vec<u8> {
     }
 }
 
-/// Memory of a process now (bytes).
+/// Returns the current memory of a process (bytes).
 fn memory(id: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     Some(1024 * line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?)
 }
 
-/// Sends bytes and waits for what comes back, if the connection is not closed before.
+/// Sends bytes and reads the answer, unless the connection is closed before.
 fn throw(viewer: &Viewer, bytes: &[u8]) {
     let mut stream = viewer.connect();
     let _ = stream.write_all(bytes);
@@ -198,7 +198,7 @@ fn ten_thousand_malformed_messages_leave_the_server_serving() {
         let viewer = Viewer::start(&place, &[source]);
         let host = viewer.address.to_string();
         let mut dice = Dice(20_040_829);
-        // the first ones warm it up
+        // the first requests warm the server up
         (0..200).for_each(|_| throw(&viewer, &bad_request(&mut dice, &host)));
         let (_watching, _) = viewer.socket();
         let before = memory(viewer.id());
@@ -221,7 +221,7 @@ fn ten_thousand_malformed_messages_leave_the_server_serving() {
     }
 }
 
-/// Texts over few connections: none of them may end one.
+/// Sends bad texts over one connection: none of them may end it.
 fn bad_texts(viewer: &Viewer, dice: &mut Dice) {
     let (mut socket, _) = viewer.socket();
     for _ in 0..N_TEXTS / 2 {
@@ -230,7 +230,7 @@ fn bad_texts(viewer: &Viewer, dice: &mut Dice) {
         let answer = socket.text_of_type("error");
         assert!(answer["message"].as_str().unwrap().len() < 500, "{answer}");
     }
-    // over the limit
+    // a message over the size limit
     let _ = socket.0.send(Message::text("x".repeat(70_000)));
     let closed = std::iter::from_fn(|| socket.0.read().ok()).find_map(|message| match message {
         Message::Close(frame) => frame,
@@ -258,7 +258,7 @@ fn still_serves(viewer: &Viewer, is_replay: bool) {
     while socket.text_of_type("state")["running"] != false {}
 }
 
-/// Clients that open a connection and say nothing do not keep others out, nor does one that never reads.
+/// Clients that connect and send nothing, or never read, must not keep others out.
 #[test]
 fn silent_and_deaf_clients_are_survived() {
     let place = Workplace::new(BLOCK);
@@ -269,7 +269,7 @@ fn silent_and_deaf_clients_are_survived() {
     deaf.0.get_mut().set_write_timeout(Some(Duration::from_millis(200))).unwrap();
     let question = json!({ "type": "frame", "index": 1, "columns": ["stress", "velocity"] }).to_string();
     let before = memory(viewer.id());
-    // until the server does not take any more
+    // until the server accepts no more
     let n_asked = (0..200_000).take_while(|_| deaf.0.send(Message::text(question.clone())).is_ok()).count();
     assert!(n_asked < 200_000, "questions pile up somewhere");
     if let (Some(before), Some(after)) = (before, memory(viewer.id())) {

@@ -1,4 +1,4 @@
-//! Who may connect: the page that the server has served, and whoever has the token.
+//! Tests of access: the server admits the page that it has served, and clients that have the token.
 
 use super::{Viewer, status};
 use crate::support::{BLOCK, Workplace};
@@ -48,7 +48,7 @@ fn other_names_and_other_sites_are_turned_away() {
     for host in ["127.0.0.1", "localhost", "LOCALHOST", "[::1]"] {
         assert_eq!(status(&viewer.get("/", &format!("Host: {host}:{port}\r\n"))), 200, "{host}");
     }
-    // a name that was made to point here
+    // names that could be made to point here (DNS rebinding)
     for host in [
         "evil.example:PORT",
         "127.0.0.1",

@@ -1,11 +1,11 @@
-//! Live runs: commands over the WebSocket, what they do, and that a saved run gives the same bits again.
+//! Tests of live runs: commands over the WebSocket, their effects, and that a saved run gives the same bits again.
 
 use super::{Packet, Socket, Viewer};
 use crate::support::{BLOCK, Workplace};
 use phyxel_io::results::ResultFolder;
 use serde_json::{Value, json};
 
-/// Soft clay by the embedded method: everything that pages can change, it can.
+/// Scene of soft clay with the embedded method, which supports every change that pages can make.
 const CLAY: &str = r#"
 title = "Clay"
 method = "embedded"
@@ -39,13 +39,13 @@ friction = 0.4
 "#;
 
 impl Socket {
-    /// The next moment that this page has not seen.
+    /// Returns the next snapshot that this page has not seen.
     fn next(&mut self, columns: &[&str]) -> Packet {
         self.ask(&json!({ "type": "next", "columns": columns }));
         self.packet()
     }
 
-    /// The first moment from a frame on.
+    /// Returns the first snapshot from a frame on.
     fn wait_for_frame(&mut self, frame: u64) -> Packet {
         loop {
             let packet = self.next(&[]);
@@ -55,7 +55,7 @@ impl Socket {
         }
     }
 
-    /// Asks, and waits for a state that fits.
+    /// Sends a message and waits for a state that fits.
     fn order(&mut self, message: &Value, is_it: impl Fn(&Value) -> bool) -> Value {
         self.ask(message);
         loop {
@@ -70,7 +70,7 @@ impl Socket {
         self.order(&json!({ "type": "pause" }), |state| state["running"] == false)
     }
 
-    /// Computes so many frames after one at which the run is still, and gives the last.
+    /// Computes `n_steps` frames of a run that is paused at frame `from`, and returns the last.
     fn steps(&mut self, n_steps: u64, from: u64) -> Packet {
         (0..n_steps).for_each(|_| self.ask(&json!({ "type": "step" })));
         let packet = self.wait_for_frame(from + n_steps);
@@ -88,7 +88,7 @@ fn parameter<'a>(message: &'a Value, body: &str, key: &str) -> &'a Value {
 fn a_live_run_shows_frames_no_faster_than_real_time() {
     let place = Workplace::new(BLOCK);
     let viewer = Viewer::start(&place, &["scene.toml"]);
-    // what passes before the first page comes does not count
+    // the time before the first page connects does not count
     std::thread::sleep(std::time::Duration::from_secs(3));
     let start = std::time::Instant::now();
     let (mut socket, info) = viewer.socket();
@@ -132,7 +132,7 @@ fn pause_step_and_reset_do_what_they_say_and_all_pages_see_it() {
     other.packet();
 }
 
-/// Other columns are sent at once, also while the run is still.
+/// Other columns are sent at once, also while the run is paused.
 #[test]
 fn columns_can_be_changed_while_paused() {
     let place = Workplace::new(BLOCK);
@@ -203,13 +203,13 @@ fn sliders_fit_the_method_and_change_the_material() {
     assert!(parameter(&reference.socket().1, "block", "yield_stress").is_null(), "this method cannot flow");
 }
 
-/// The point of the log: what was done by hand, saved, run by the program, is the same bits.
+/// The log of events must reproduce a run: changed by hand, saved, and run by the program, it gives the same bits.
 #[test]
 fn a_saved_live_run_gives_the_same_bits() {
     let place = Workplace::new(CLAY);
     let viewer = Viewer::start(&place, &["scene.toml", "--threads", "1"]);
     let (mut socket, _) = viewer.socket();
-    // commands at whatever frame the run happens to be: that is how it is used
+    // the commands come at arbitrary frames, as in real use
     socket.wait_for_frame(2);
     socket.ask(&json!({ "type": "set", "body": "left", "key": "youngs_modulus", "value": 8e3 }));
     let frame = socket.wait_for_frame(4).header["frame"].clone();
@@ -238,7 +238,7 @@ fn a_saved_live_run_gives_the_same_bits() {
     let table = folder.read_frame(frame).unwrap();
     let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
     assert_eq!(bits(&last.floats("position")), bits(table.position.as_flattened()), "{text}");
-    // and it is not the run that nobody touched
+    // the result must differ from a run without changes
     place.succeed(&["run", "scene.toml", "-o", "untouched", "-q", "--frames", &frame.to_string()]);
     let untouched = ResultFolder::open(&place.path("untouched")).unwrap().read_frame(frame).unwrap();
     assert_ne!(untouched.position, table.position);
@@ -265,7 +265,7 @@ fn a_run_that_fails_says_so_and_can_be_reset() {
     socket.wait_for_frame(2);
 }
 
-/// Numbers that no page sends tear the matter apart, not the server.
+/// Absurd numbers may end the run, but not the server.
 #[test]
 fn absurd_numbers_end_a_run_at_the_most() {
     let place = Workplace::new(BLOCK);
@@ -305,7 +305,7 @@ fn nobody_watches_nothing_is_computed() {
     one.wait_for_frame(frame + 3);
 }
 
-/// Who pulls keeps hold until it lets go or leaves.
+/// The page that pulls keeps its hold until it releases or disconnects.
 #[test]
 fn one_page_pulls_at_a_time() {
     let place = Workplace::new(BLOCK);
@@ -322,7 +322,7 @@ fn one_page_pulls_at_a_time() {
     for _ in 0..100 {
         two.ask(&grab);
         two.ask(&json!({ "type": "particle", "frame": frame, "row": 0 }));
-        // the answer to the second question comes after what is said of the first
+        // the answer to the second request comes after the messages about the first
         let mut is_refused = false;
         while !is_free {
             let message = two.text();

@@ -1,4 +1,4 @@
-//! `phyxel view` by clients of its own: HTTP and WebSockets from outside, the built program inside.
+//! Tests of `phyxel view` from outside: clients of their own over HTTP and WebSockets, against the built program.
 
 mod abuse;
 mod access;
@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 use tungstenite::client::IntoClientRequest;
 use tungstenite::{Message, WebSocket};
 
-/// Nothing here takes longer.
+/// Longest time that any answer may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A server of a test's own, ended with it.
+/// Server of one test, stopped at its end.
 pub(crate) struct Viewer {
     child: Child,
-    /// As printed.
+    /// Address as printed.
     pub(crate) url: String,
     pub(crate) address: SocketAddr,
 }
@@ -41,7 +41,7 @@ impl Viewer {
         self.child.id()
     }
 
-    /// Sends bytes and gives all that comes back.
+    /// Sends bytes and returns the whole answer.
     pub(crate) fn raw(&self, bytes: &[u8]) -> String {
         let mut stream = self.connect();
         stream.write_all(bytes).unwrap();
@@ -57,17 +57,17 @@ impl Viewer {
         stream
     }
 
-    /// The answer to GET with headers of one's own.
+    /// Returns the answer to GET with the given headers.
     pub(crate) fn get(&self, path: &str, headers: &str) -> String {
         self.raw(format!("GET {path} HTTP/1.1\r\n{headers}\r\n").as_bytes())
     }
 
-    /// The answer to GET as a browser asks it.
+    /// Returns the answer to GET as a browser sends it.
     pub(crate) fn page(&self, path: &str) -> String {
         self.get(path, &format!("Host: {}\r\n", self.address))
     }
 
-    /// A WebSocket as the page opens it, with its first message.
+    /// Opens a WebSocket like the page, and returns it with its first message.
     pub(crate) fn socket(&self) -> (Socket, Value) {
         let mut socket = self.try_socket("/ws", &format!("http://{}", self.address)).unwrap();
         let info = socket.text();
@@ -93,12 +93,12 @@ impl Drop for Viewer {
     }
 }
 
-/// The status of an answer.
+/// Returns the status of an answer.
 pub(crate) fn status(answer: &str) -> u16 {
     answer.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0)
 }
 
-/// A page's side of a WebSocket.
+/// Client side of a WebSocket.
 pub(crate) struct Socket(pub(crate) WebSocket<TcpStream>);
 
 impl Socket {
@@ -117,7 +117,7 @@ impl Socket {
         }
     }
 
-    /// The next message, which is a text.
+    /// Returns the next message, which must be a text.
     pub(crate) fn text(&mut self) -> Value {
         match self.message() {
             Message::Text(text) => serde_json::from_str(&text).unwrap(),
@@ -125,7 +125,7 @@ impl Socket {
         }
     }
 
-    /// The next text of a type; others and packets are passed over.
+    /// Returns the next text of a type; other texts and packets are skipped.
     pub(crate) fn text_of_type(&mut self, kind: &str) -> Value {
         let start = Instant::now();
         loop {
@@ -139,7 +139,7 @@ impl Socket {
         }
     }
 
-    /// The next packet; texts are passed over.
+    /// Returns the next packet; texts are skipped.
     pub(crate) fn packet(&mut self) -> Packet {
         let start = Instant::now();
         loop {
@@ -155,7 +155,7 @@ impl Socket {
     }
 }
 
-/// A packet, read by the description in docs/viewer.md and not by the program's code.
+/// Packet, decoded from the description in docs/viewer.md and not by the program's code.
 pub(crate) struct Packet {
     pub(crate) header: Value,
     arrays: Vec<u8>,
@@ -170,7 +170,7 @@ impl Packet {
         Self { header, arrays: bytes[8 + length..].to_vec() }
     }
 
-    /// An array of floats; "column" is the first column.
+    /// Returns an array of floats; "column" is the first column.
     pub(crate) fn floats(&self, name: &str) -> Vec<f32> {
         let arrays = self.header["arrays"].as_array().unwrap();
         let entry = arrays.iter().find(|array| array["name"] == name).expect(name);

@@ -1,4 +1,4 @@
-//! Recorded runs.
+//! Tests of recorded runs.
 
 use super::Viewer;
 use crate::support::{BLOCK, Workplace};

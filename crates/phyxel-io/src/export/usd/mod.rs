@@ -1,8 +1,9 @@
-//! USD as text (.usda): below one `Xform` a `Mesh` prim per surface and a `Points` prim per body, animated by time samples.
+//! Export to USD text (.usda): one `Xform` with a `Mesh` prim per surface and a `Points` prim per body, animated by
+//! time samples.
 //!
-//! A time code is the number of a frame. The text has all samples of an attribute together, the frames have all attributes
-//! of a frame together: samples are spooled to a file beside the target, one after the other, and then put in their order,
-//! so that no more than a frame is ever in memory. An attribute that never changes is written once, without time samples.
+//! A time code is the number of a frame. The text has all samples of an attribute together, but frames are read one
+//! after the other: samples are first written to a temporary file beside the target and then copied in the order of the
+//! text, so that at most one frame is in memory. An attribute that never changes is written once, without time samples.
 
 mod prims;
 
@@ -13,7 +14,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 
 const ROOT: &str = "phyxel";
-/// Where the materials of groups are.
+/// Name of the scope that holds the materials of groups.
 const MATERIALS: &str = "materials";
 
 pub(super) fn write(selection: &FrameSelection<'_>, outlet: &mut Outlet<'_>) -> Result<(), ExportError> {
@@ -27,7 +28,7 @@ pub(super) fn write(selection: &FrameSelection<'_>, outlet: &mut Outlet<'_>) -> 
         let attributes = prims.iter().flat_map(|prim| prim.attributes.iter().map(move |a| (prim, a)));
         let mut rows = (usize::MAX, Vec::new());
         for (track, (prim, attribute)) in attributes.enumerate() {
-            // in the order of the bodies, so that rows are looked for once each
+            // prims are in the order of the bodies, so that the rows of each body are searched once
             if rows.0 != prim.body {
                 rows = (prim.body, frame.rows_of(prim.body));
             }
@@ -39,7 +40,7 @@ pub(super) fn write(selection: &FrameSelection<'_>, outlet: &mut Outlet<'_>) -> 
     assemble(selection, &prims, &mut spool, outlet.file).map_err(|source| outlet.failed(source))
 }
 
-/// Samples in a file, in the order in which they come. It is removed in the end.
+/// Temporary file of samples, in the order in which they are added; it is removed when dropped.
 struct Spool {
     aside: Aside,
     n_bytes: u64,
@@ -49,7 +50,7 @@ struct Spool {
 /// The samples of one attribute of one prim.
 #[derive(Default)]
 struct Track {
-    /// Where each sample is: offset and length. Equal samples that follow each other are there once.
+    /// Offset and length of each sample in the file (bytes); equal samples that follow each other are stored once.
     places: Vec<(u64, usize)>,
     last: String,
 }
@@ -150,7 +151,7 @@ fn assemble(
         writeln!(out, "    }}")?;
     }
     if !materials.taken.is_empty() {
-        // empty ones: programs make a material slot of each, for the user to fill
+        // the materials are empty: programs make a material slot of each, for the user to fill
         writeln!(out, "    def Scope \"{MATERIALS}\"\n    {{")?;
         for name in &materials.taken {
             writeln!(out, "        def Material \"{name}\"\n        {{\n        }}")?;
@@ -191,7 +192,7 @@ fn write_attribute(
     writeln!(out, "        }}")
 }
 
-/// Names that are identifiers of USD, each once.
+/// Identifiers of USD in use, so that every new one is unique.
 #[derive(Default)]
 struct Names {
     taken: Vec<String>,
@@ -212,7 +213,7 @@ impl Names {
     }
 }
 
-/// A string in quotes.
+/// Returns a text as a quoted USD string.
 fn quoted(text: &str) -> String {
     let mut safe = String::from("\"");
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! What the prims are made of: the attributes of point clouds and meshes, and their values in a frame.
+//! Contents of the prims: the attributes of point clouds and meshes, and their values in a frame.
 
 use super::super::frame_selection::is_velocity;
 use super::super::number::{push_f32, push_joined};
@@ -7,43 +7,43 @@ use super::{Names, quoted};
 use crate::results::SurfaceTable;
 use std::fmt::Write as _;
 
-/// A point cloud or a mesh.
+/// A USD prim: the point cloud or the mesh of a body.
 pub(super) struct Prim {
-    /// Its schema.
+    /// Name of the USD schema.
     pub(super) kind: &'static str,
     pub(super) body: usize,
     pub(super) name: String,
-    /// Lines that need no samples.
+    /// Lines with the same value in all frames.
     pub(super) constants: Vec<&'static str>,
     pub(super) attributes: Vec<Attribute>,
-    /// Names and faces of its groups.
+    /// Names of the groups of faces, with the indices of their faces.
     pub(super) groups: Vec<(String, Vec<u32>)>,
 }
 
 /// An attribute of a prim: its declaration, and its value in a frame.
 pub(super) struct Attribute {
-    /// Type and name.
+    /// Type and name of the attribute.
     pub(super) declaration: String,
-    /// Lines between the parentheses behind it.
+    /// Lines of metadata, written in parentheses after the declaration or value.
     pub(super) metadata: Vec<String>,
     pub(super) value: Value,
 }
 
-/// What of a body an attribute shows.
+/// Data of a body that an attribute holds.
 #[derive(Clone, Copy)]
 pub(super) enum Value {
-    /// The box around particles.
+    /// Bounding box of the particles.
     Extent,
     Ids,
     Positions,
     Widths,
     /// A column of the frames.
     Column(usize),
-    /// Of a surface.
+    /// Data of the body's surface.
     Surface(Part),
 }
 
-/// What of a surface an attribute shows.
+/// Data of a surface that an attribute holds.
 #[derive(Clone, Copy)]
 pub(super) enum Part {
     Extent,
@@ -65,7 +65,7 @@ fn attribute(declaration: &str, metadata: &[&str], value: Value) -> Attribute {
 }
 
 impl Prim {
-    /// The prims of all bodies, as a first frame tells.
+    /// Returns the prims of all bodies; the first frame tells which surfaces and columns there are.
     pub(super) fn all(selection: &FrameSelection<'_>, first: &SelectedFrame) -> Vec<Self> {
         let mut prims = Vec::new();
         for (body, name) in selection.body_names().enumerate() {
@@ -85,7 +85,7 @@ impl Prim {
             attribute("int64[] ids", &[], Value::Ids),
             attribute("point3f[] points", &[], Value::Positions),
             attribute("float[] widths", &["interpolation = \"vertex\""], Value::Widths),
-            // once more as a primvar: Blender makes an attribute of it, and none of `ids`
+            // ids once more as a primvar: Blender makes an attribute of it, but not of `ids`
             attribute("int[] primvars:id", &["interpolation = \"vertex\""], Value::Ids),
         ];
         let mut names = Names::default();
@@ -143,7 +143,7 @@ impl Prim {
 }
 
 impl Value {
-    /// The value in a frame, for a body whose particles are in these rows.
+    /// Returns the value in a frame as USD text, for a body whose particles are in these rows.
     pub(super) fn text(self, frame: &SelectedFrame, body: usize, rows: &[usize]) -> String {
         let particles = &frame.particles;
         let mut text = String::from("[");
@@ -214,7 +214,7 @@ fn push_vector(text: &mut String, values: &[f32]) {
     text.push(')');
 }
 
-/// The box around balls; for none of them the empty range of USD, which is upside down.
+/// Appends the bounding box of balls; without balls, the empty range of USD, whose minimum exceeds its maximum.
 fn push_extent(text: &mut String, balls: impl Iterator<Item = ([f32; 3], f32)>) {
     let mut extent = [[f32::MAX; 3], [f32::MIN; 3]];
     for (position, radius) in balls {

@@ -6,8 +6,8 @@
 //! digest of all bytes before
 //! ```
 //!
-//! The state is compressed while it is visited and restored while it is decompressed: it is as large as a good part of the
-//! memory of a run, so no copy of it is ever held.
+//! The state is compressed while it is visited and restored while it is decompressed. It is a large part of the memory
+//! of a run, so no copy of it is ever held.
 
 mod visitors;
 
@@ -17,44 +17,44 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use visitors::{Reader, Writer, put_text, take_long, take_text, take_word};
 
 const MAGIC: &[u8; 8] = b"PHYXELCP";
-const FORMAT_VERSION: u32 = 4;
-/// The state is large and changes all the time: speed counts.
+const FORMAT_VERSION: u32 = 5;
+/// Level of zstd, chosen for speed, because the state is large and changes all the time.
 const COMPRESSION_LEVEL: i32 = 1;
-/// Bytes that go to the compressor or come from a file at once.
+/// Size of the pieces that are compressed or read at once (bytes).
 const CHUNK: usize = 1 << 16;
-/// Bytes of the digest at the end.
+/// Size of the digest at the end of the file (bytes).
 const DIGEST_SIZE: u64 = 16;
 
-/// What a checkpoint belongs to.
+/// Version, scene and frame that a checkpoint belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckpointHeader {
-    /// Version of the engine that wrote it. Another one need not continue with the same bits.
+    /// Version of the engine that wrote the checkpoint; another version might continue with other bits.
     pub engine_version: String,
-    /// Digest of the scene as run.
+    /// Digest of the scene as it was run.
     pub scene_digest: ContentDigest,
-    /// The frame that it was taken at.
+    /// Number of the frame at which the checkpoint was taken.
     pub frame: u64,
 }
 
-/// Why a checkpoint cannot be used.
+/// Reason why a checkpoint cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckpointError {
-    /// Something else.
+    /// The file is not a checkpoint.
     #[error("not a checkpoint of phyxel")]
     NotACheckpoint,
-    /// Another format.
+    /// The checkpoint has another format version.
     #[error("a checkpoint of format {0}; this program reads format {FORMAT_VERSION}")]
     Format(u32),
-    /// Cut off, or bits have changed.
+    /// The checkpoint is cut off, or bits have changed.
     #[error("the checkpoint is damaged: {0}")]
     Damaged(&'static str),
-    /// The system does not give its bytes.
+    /// The system cannot read the file.
     #[error("the checkpoint cannot be read: {0}")]
     Unreadable(String),
-    /// Its state is not that of this world.
+    /// The state in the checkpoint does not fit this world.
     #[error("the checkpoint does not fit the scene: {0}")]
     Misfit(String),
-    /// Of another scene.
+    /// The checkpoint belongs to another scene.
     #[error("the checkpoint was taken of another scene (digest {found}, expected {expected})")]
     OtherScene {
         /// Digest in the checkpoint.
@@ -62,7 +62,7 @@ pub enum CheckpointError {
         /// Digest of the scene.
         expected: ContentDigest,
     },
-    /// Of another version.
+    /// The checkpoint was written by another version.
     #[error(
         "the checkpoint was written by phyxel {found}; version {expected} would not continue with the same bits"
     )]
@@ -75,10 +75,10 @@ pub enum CheckpointError {
 }
 
 impl CheckpointHeader {
-    /// Whether a checkpoint can be continued by this version on this scene.
+    /// Checks that a checkpoint can be continued by this version on this scene.
     ///
     /// # Errors
-    /// When it is of another scene or version.
+    /// When the checkpoint belongs to another scene or version.
     pub fn check(&self, engine_version: &str, scene_digest: ContentDigest) -> Result<(), CheckpointError> {
         if self.scene_digest != scene_digest {
             return Err(CheckpointError::OtherScene { found: self.scene_digest, expected: scene_digest });
@@ -91,7 +91,7 @@ impl CheckpointHeader {
     }
 }
 
-/// Counts bytes into a digest on their way.
+/// Writer that passes bytes on and computes their digest.
 struct Digesting<W> {
     out: W,
     digest: ContentDigest,
@@ -112,7 +112,7 @@ impl<W: Write> Write for Digesting<W> {
 /// Writes the state of a world as a checkpoint.
 ///
 /// # Errors
-/// When `out` does not take it.
+/// When `out` cannot be written.
 pub fn write_checkpoint(world: &mut World, header: &CheckpointHeader, out: impl Write) -> io::Result<()> {
     write_state(header, out, |state| {
         let mut writer = Writer::new(state);
@@ -141,20 +141,20 @@ fn write_state(
     out.flush()
 }
 
-/// A checkpoint that was found to be whole.
+/// A checkpoint whose digest was found to be right.
 #[derive(Debug)]
 pub struct Checkpoint<R> {
     source: R,
     header: CheckpointHeader,
-    /// Where the compressed state begins and ends (bytes).
+    /// Offsets of the start and end of the compressed state (bytes).
     state: std::ops::Range<u64>,
 }
 
 impl<R: Read + Seek> Checkpoint<R> {
-    /// Reads the header and compares the digest of all bytes.
+    /// Reads the header and checks the digest of all bytes.
     ///
     /// # Errors
-    /// When it is no checkpoint, or a damaged one.
+    /// When the source is no checkpoint, or a damaged one.
     pub fn open(mut source: R) -> Result<Self, CheckpointError> {
         let mut magic = [0; MAGIC.len()];
         match source.read_exact(&mut magic) {
@@ -181,16 +181,16 @@ impl<R: Read + Seek> Checkpoint<R> {
         Ok(Self { source, header, state: start..end })
     }
 
-    /// What it belongs to.
+    /// Returns the version, scene and frame that the checkpoint belongs to.
     pub fn header(&self) -> &CheckpointHeader {
         &self.header
     }
 
-    /// Puts the state into a world of the same scene that has just been built, and rebuilds what is derived from it.
+    /// Copies the state into a newly built world of the same scene, and rebuilds all data derived from it.
     ///
     /// # Errors
-    /// When the state is not of such a world, which is then left as it was, but for the events that had happened. Only a source that fails or changes between
-    /// the look at it and the second reading leaves a world that is of no use.
+    /// When the state does not fit the world, which then stays unchanged, except for the events that had happened. Only
+    /// a source that fails or changes between the first and the second reading leaves an unusable world.
     pub fn restore(&mut self, world: &mut World) -> Result<(), CheckpointError> {
         for replace in [false, true] {
             self.source.seek(SeekFrom::Start(self.state.start)).map_err(|error| unreadable(&error))?;
@@ -218,7 +218,7 @@ fn cut_off(error: &io::Error) -> CheckpointError {
     }
 }
 
-/// Gives the place of the digest, if it is the right one (bytes).
+/// Checks the digest at the end of the source, and returns its offset (bytes).
 fn check_digest(source: &mut (impl Read + Seek)) -> Result<u64, CheckpointError> {
     let mut find = || {
         let n_bytes = source.seek(SeekFrom::End(0))?;
@@ -264,7 +264,7 @@ mod tests {
         Checkpoint::open(io::Cursor::new(bytes))
     }
 
-    /// Save, load into a fresh world and continue: every bit of the state is that of the run that was never stopped.
+    /// Checks that a world that is saved, loaded and continued has the same bits as one that was never stopped.
     #[test]
     fn a_restored_world_continues_with_the_same_bits() {
         let mut world = block_world(4);
@@ -327,7 +327,7 @@ mod tests {
         }
     }
 
-    /// A file that fails after it was opened is named as such, not as one of another scene.
+    /// Checks that a file that fails after it was opened is reported as damaged, not as one of another scene.
     #[test]
     fn what_cannot_be_decompressed_is_damaged_and_a_full_disk_an_error() {
         let mut world = block_world(2);

@@ -1,11 +1,11 @@
-//! The visitors that write all state of a world as bytes, and put it back.
+//! Visitors that write the state of a world as bytes, and restore it.
 
 use super::{CHUNK, CheckpointError};
 use phyxel::math::{Mat3, Vec3};
-use phyxel::particles::{LAYOUT, StateData, StateItem, StateVisitor};
+use phyxel::particles::{LAYOUT, Parameter, StateData, StateItem, StateVisitor};
 use std::io::{self, ErrorKind, Read, Write};
 
-/// Names and versions are shorter: more is nonsense.
+/// Largest length of a text (bytes); names and versions are shorter, so a longer one means damage.
 const MAX_TEXT: u32 = 1024;
 
 pub(super) fn put_text(out: &mut impl Write, text: &str) -> io::Result<()> {
@@ -35,7 +35,7 @@ pub(super) fn take_text(input: &mut impl Read) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| ErrorKind::InvalidData.into())
 }
 
-/// Name of a type, as in messages, its tag, and the bytes of a row.
+/// Returns the name of a type for messages, its tag, and the size of a row (bytes).
 fn kind(data: &StateData<'_>) -> (&'static str, u8, usize) {
     match data {
         StateData::Reals(_) => ("reals", 0, 8),
@@ -44,10 +44,11 @@ fn kind(data: &StateData<'_>) -> (&'static str, u8, usize) {
         StateData::Integers(_) => ("integers", 3, 4),
         StateData::Number(_) => ("number", 4, 8),
         StateData::Counter(_) => ("counter", 5, 8),
+        StateData::Parameter(_) => ("parameter", 6, 8),
     }
 }
 
-/// Writes every item; the first failure ends it.
+/// Visitor that writes every item, until the first failure.
 pub(super) struct Writer<W> {
     out: W,
     failure: Option<io::Error>,
@@ -71,6 +72,7 @@ impl<W: Write> Writer<W> {
             StateData::Vectors(v) => v.len(),
             StateData::Matrices(v) => v.len(),
             StateData::Integers(v) => v.len(),
+            StateData::Parameter(parameter) => parameter.values().len(),
             StateData::Number(_) | StateData::Counter(_) => 1,
         };
         out.write_all(&[tag])?;
@@ -80,6 +82,7 @@ impl<W: Write> Writer<W> {
             StateData::Reals(v) => v.iter().copied().try_for_each(put),
             StateData::Vectors(v) => v.iter().flat_map(Vec3::to_array).try_for_each(put),
             StateData::Matrices(v) => v.iter().flat_map(Mat3::to_cols_array).try_for_each(put),
+            StateData::Parameter(parameter) => parameter.values().iter().copied().try_for_each(put),
             StateData::Number(x) => put(*x),
             StateData::Integers(v) => v.iter().try_for_each(|x| out.write_all(&x.to_le_bytes())),
             StateData::Counter(x) => out.write_all(&x.to_le_bytes()),
@@ -95,11 +98,11 @@ impl<W: Write> StateVisitor for Writer<W> {
     }
 }
 
-/// Compares the state with what is saved; `replace` puts it in place.
+/// Visitor that compares the layout of the state with the saved one; with `replace`, it also restores the values.
 pub(super) struct Reader<R> {
     input: R,
     replace: bool,
-    /// Name, set and rows of the items of the present group.
+    /// Name, set and number of rows of the items of the current group.
     group: Vec<(&'static str, &'static str, usize)>,
     problem: Option<CheckpointError>,
 }
@@ -147,18 +150,21 @@ impl<R: Read> Reader<R> {
         let too_long = || ended(ErrorKind::UnexpectedEof.into());
         let n_rows = usize::try_from(n_rows).map_err(|_| too_long())?;
         let n_bytes = n_rows.checked_mul(row_size).ok_or_else(too_long)?;
-        self.check_rows(name, set, n_rows).map_err(CheckpointError::Misfit)?;
+        let is_one_for_all = n_rows == 1 && matches!(item.data, StateData::Parameter(_));
+        if !is_one_for_all {
+            self.check_rows(name, set, n_rows).map_err(CheckpointError::Misfit)?;
+        }
         match item.data {
             StateData::Number(_) | StateData::Counter(_) if n_rows != 1 => {
                 misfit(format!("\"{name}\" has {n_rows} values in place of one"))
             }
-            // these decide which items follow
+            // items of the layout decide which items follow, so they are always restored
             data if self.replace || set == LAYOUT => replace(data, &mut self.input, n_rows).map_err(ended),
             _ => skip(&mut self.input, n_bytes as u64).map_err(ended),
         }
     }
 
-    /// All arrays of a set have the same length, or are not made yet.
+    /// Checks that all arrays of a set have the same length, or are empty because they do not exist yet.
     fn check_rows(&mut self, name: &'static str, set: &'static str, n_rows: usize) -> Result<(), String> {
         if self.group.iter().any(|item| item.0 == name) {
             self.group.clear();
@@ -184,7 +190,7 @@ fn reals<const N: usize>(bytes: &[u8]) -> [f64; N] {
     std::array::from_fn(|k| real(&bytes[8 * k..]))
 }
 
-/// Rows in place of what was there. That there are so many was seen in the first reading.
+/// Replaces all rows by rows from the input. The first reading has checked that the input has that many.
 fn replace_rows<T, const N: usize>(
     rows: &mut Vec<T>,
     input: &mut impl Read,
@@ -217,6 +223,12 @@ fn replace(data: StateData<'_>, input: &mut impl Read, n_rows: usize) -> io::Res
             replace_rows(v, input, n_rows, |row: &[u8; 72]| Mat3::from_cols_array(&reals(row)))
         }
         StateData::Integers(v) => replace_rows(v, input, n_rows, |row: &[u8; 4]| u32::from_le_bytes(*row)),
+        StateData::Parameter(parameter) => {
+            let mut values = Vec::new();
+            replace_rows(&mut values, input, n_rows, |row: &[u8; 8]| real(row))?;
+            *parameter = Parameter::from_values(values);
+            Ok(())
+        }
         StateData::Number(x) => {
             *x = f64::from_bits(take_long(input)?);
             Ok(())
@@ -228,7 +240,7 @@ fn replace(data: StateData<'_>, input: &mut impl Read, n_rows: usize) -> io::Res
     }
 }
 
-/// What the decompressor or the system says.
+/// Converts an error of the decompressor or of the system.
 fn broken(error: &io::Error) -> CheckpointError {
     match error.raw_os_error() {
         Some(_) => CheckpointError::Unreadable(error.to_string()),

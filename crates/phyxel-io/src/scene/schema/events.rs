@@ -1,21 +1,21 @@
 //! `[[events]]`: what changes while a scene runs.
 
-use super::materials::{
-    FLOW_RATE, HARDENING, POISSON_RATIO, THICKENING_STRESS, VISCOSITY, YIELD_MEASURES, YIELD_STRESS,
-    YOUNGS_MODULUS,
-};
-use super::{Kind, Presence, Range, Referent, Rule, Table, VectorRule, key, quantity};
+use super::materials::event_keys;
+use super::{Key, Kind, Presence, Range, Referent, Rule, Table, VectorRule, key, leaked, quantity};
 use crate::scene::units::Dimension;
+use std::sync::LazyLock;
 
 /// Ids are 32 bits wide.
 const MAX_ID: i64 = u32::MAX as i64;
 
-pub(super) static EVENT: Table = Table {
-    name: "event",
-    heading: "[[events]]",
-    doc: "Something that changes at a time: gravity, the material of a body, or what a hand drags. Events need not be in order; one \
-          at a frame's time acts after that frame. Shapes at rest and plastic deformation stay when a material changes.",
-    groups: &[&[
+/// The kind of `events`.
+pub(super) fn events() -> Kind {
+    static TABLE: LazyLock<&'static Table> = LazyLock::new(event_table);
+    Kind::Tables(*TABLE, 0)
+}
+
+fn event_table() -> &'static Table {
+    let first = [
         key(
             "time",
             Kind::Quantity(quantity(Dimension::TIME, Range::NON_NEGATIVE)),
@@ -40,36 +40,8 @@ pub(super) static EVENT: Table = Table {
             Presence::Optional("by single keys"),
             "Another one of the scene's materials, of the same density and law, that does not vary over the body.",
         ),
-        key(
-            "youngs_modulus",
-            Kind::Quantity(YOUNGS_MODULUS),
-            Presence::Optional("stays"),
-            "Stiffness from then on.",
-        ),
-        key(
-            "poisson_ratio",
-            Kind::Quantity(POISSON_RATIO),
-            Presence::Optional("stays"),
-            "Poisson's ratio from then on.",
-        ),
-        key(
-            "viscosity",
-            Kind::Quantity(VISCOSITY),
-            Presence::Optional("stays"),
-            "Shear viscosity from then on.",
-        ),
-        key(
-            "plasticity",
-            Kind::Table(&EVENT_PLASTICITY),
-            Presence::Optional("stays"),
-            "How the material flows from then on.",
-        ),
-        key(
-            "elastic",
-            Kind::Boolean,
-            Presence::Optional("stays"),
-            "true: the material flows no more; what has flowed stays.",
-        ),
+    ];
+    let last = [
         key(
             "drag",
             Kind::Table(&DRAG),
@@ -77,50 +49,18 @@ pub(super) static EVENT: Table = Table {
             "Pulls a particle and those about it towards a point, until it is released; what was dragged before is let go.",
         ),
         key("release", Kind::Boolean, Presence::ByRule, "true: lets go of what is dragged."),
-    ]],
-    rules: &[Rule::OneOf(&[&["gravity"], &["body"], &["drag"], &["release"]])],
-    later: &["set", "ramp"],
-};
-
-static EVENT_PLASTICITY: Table = Table {
-    name: "event_plasticity",
-    heading: "events.plasticity = { ... }",
-    doc: "How a material flows from then on; what is left out stays. A material that did not flow needs the first two.",
-    groups: &[&[
-        key(
-            "yield_stress",
-            Kind::Quantity(YIELD_STRESS),
-            Presence::Optional("stays"),
-            "Stress of a pulled bar over which it flows.",
-        ),
-        key(
-            "flow_rate",
-            Kind::Quantity(FLOW_RATE),
-            Presence::Optional("stays"),
-            "How quickly strain turns plastic far over the yield stress.",
-        ),
-        key(
-            "hardening",
-            Kind::Quantity(HARDENING),
-            Presence::Optional("stays"),
-            "Yield stress gained per stress that flow has taken away so far.",
-        ),
-        key(
-            "thickening_stress",
-            Kind::Quantity(THICKENING_STRESS),
-            Presence::Optional("stays"),
-            "Divides the flow rate by the stress over this one; 0 is off.",
-        ),
-        key(
-            "yield_measure",
-            Kind::Choice(&YIELD_MEASURES),
-            Presence::Optional("stays"),
-            "What stress is compared with the yield stress.",
-        ),
-    ]],
-    rules: &[],
-    later: &[],
-};
+    ];
+    let keys: Vec<Key> = first.into_iter().chain(event_keys()).chain(last).collect();
+    leaked(Table {
+        name: "event",
+        heading: "[[events]]",
+        doc: "Something that changes at a time: gravity, the material of a body, or what a hand drags. Events need not be in order; one \
+          at a frame's time acts after that frame. Shapes at rest and plastic deformation stay when a material changes.",
+        groups: leaked([&*keys.leak()]),
+        rules: &[Rule::OneOf(&[&["gravity"], &["body"], &["drag"], &["release"]])],
+        later: &["set", "ramp"],
+    })
+}
 
 static DRAG: Table = Table {
     name: "drag",

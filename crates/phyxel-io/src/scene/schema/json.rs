@@ -92,7 +92,7 @@ fn kind_schema(kind: &Kind, methods: &[&str]) -> Value {
             let row = vector_schema(*dimension, VectorRule::Any);
             json!({ "type": "array", "items": row, "minItems": 3, "maxItems": 3 })
         }
-        Kind::Methods => json!({}),
+        Kind::Derived(_) => json!({}),
         Kind::Table(table) => reference(table),
         Kind::Tables(table, min) => json!({ "type": "array", "items": reference(table), "minItems": min }),
         Kind::NamedTables(table, min) => json!({

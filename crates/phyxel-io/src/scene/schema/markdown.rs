@@ -91,7 +91,7 @@ fn value_text(kind: &Kind) -> String {
             format!("three numbers{unit}{rule}")
         }
         Kind::Matrix(dimension) => format!("three rows of three numbers [{}]", dimension.unit()),
-        Kind::Methods => String::new(),
+        Kind::Derived(_) => String::new(),
         Kind::Table(table) => link(table),
         Kind::Tables(table, 0) => format!("array of {}", link(table)),
         Kind::Tables(table, min) => format!("array of {}, at least {min}", link(table)),

@@ -1,36 +1,10 @@
-//! What bodies are made of: `[materials.NAME]` and its plasticity.
+//! `[materials.NAME]` and the keys of events that change materials: from the engine's table of properties.
 
-use super::varying::{VARYING_RULES, along_keys, inside_keys, varying_table};
-use super::{Kind, Presence, Quantity, Range, Table, key, quantity};
+use super::varying::{VARYING_RULES, along_keys, inside_keys};
+use super::{Key, Kind, Presence, Quantity, Table, key, leaked, quantity};
 use crate::scene::units::Dimension;
-use phyxel::material::Law;
-
-const DENSITY: Quantity = quantity(Dimension::DENSITY, Range::POSITIVE);
-pub(super) const YOUNGS_MODULUS: Quantity = quantity(Dimension::PRESSURE, Range::POSITIVE);
-/// The Lamé constant grows beyond bounds towards 0.5; 0.49 is where explicit steps stay affordable.
-pub(super) const POISSON_RATIO: Quantity =
-    quantity(Dimension::NONE, Range { min: Some((0.0, true)), max: Some((0.49, true)) });
-pub(super) const VISCOSITY: Quantity = quantity(Dimension::VISCOSITY, Range::NON_NEGATIVE);
-pub(super) const YIELD_STRESS: Quantity = quantity(Dimension::PRESSURE, Range::NON_NEGATIVE);
-pub(super) const FLOW_RATE: Quantity = quantity(Dimension::RATE, Range::NON_NEGATIVE);
-/// Under −1 the yield stress would fall faster than the stress that flow takes away.
-pub(super) const HARDENING: Quantity =
-    quantity(Dimension::NONE, Range { min: Some((-1.0, true)), max: None });
-pub(super) const THICKENING_STRESS: Quantity = quantity(Dimension::PRESSURE, Range::NON_NEGATIVE);
-
-varying_table!(DENSITY_VARYING, "varying_density", "density = { ... }", DENSITY);
-varying_table!(YOUNGS_MODULUS_VARYING, "varying_youngs_modulus", "youngs_modulus = { ... }", YOUNGS_MODULUS);
-varying_table!(POISSON_RATIO_VARYING, "varying_poisson_ratio", "poisson_ratio = { ... }", POISSON_RATIO);
-varying_table!(VISCOSITY_VARYING, "varying_viscosity", "viscosity = { ... }", VISCOSITY);
-varying_table!(YIELD_STRESS_VARYING, "varying_yield_stress", "yield_stress = { ... }", YIELD_STRESS);
-varying_table!(FLOW_RATE_VARYING, "varying_flow_rate", "flow_rate = { ... }", FLOW_RATE);
-varying_table!(HARDENING_VARYING, "varying_hardening", "hardening = { ... }", HARDENING);
-varying_table!(
-    THICKENING_STRESS_VARYING,
-    "varying_thickening_stress",
-    "thickening_stress = { ... }",
-    THICKENING_STRESS
-);
+use phyxel::material::{Law, PROPERTIES, Part, PropertyInfo};
+use std::sync::LazyLock;
 
 /// The engine's laws as words with their meanings.
 const LAWS: [(&str, &str); Law::ALL.len()] = {
@@ -43,47 +17,74 @@ const LAWS: [(&str, &str); Law::ALL.len()] = {
     words
 };
 
-/// What counts as stress, with the meanings.
-pub(super) const YIELD_MEASURES: [(&str, &str); 2] = [
+/// Measures of stress, with their meanings.
+const YIELD_MEASURES: [(&str, &str); 2] = [
     ("deviatoric", "von Mises: pressure does not count"),
     ("total", "with pressure, as in Jones et al. 2014: confined matter creeps, and a pulled bar flows early"),
 ];
 
-pub(super) static MATERIAL: Table = Table {
-    name: "material",
-    heading: "[materials.NAME]",
-    doc: "What bodies are made of. Every scalar may also vary over the body, and a preset may give what is left out.",
-    groups: &[&[
-        key(
-            "based_on",
-            Kind::Preset,
-            Presence::Optional("no preset"),
-            "Preset that gives the keys left out here, also those inside `plasticity`; `phyxel list materials` shows all.",
-        ),
-        key(
-            "density",
-            Kind::QuantityOrTable(DENSITY, &DENSITY_VARYING),
-            Presence::UnlessPreset,
-            "Mass per volume at rest.",
-        ),
-        key(
-            "youngs_modulus",
-            Kind::QuantityOrTable(YOUNGS_MODULUS, &YOUNGS_MODULUS_VARYING),
-            Presence::UnlessPreset,
-            "Stiffness: stress over strain of a bar that is pulled gently; the true one, whichever method runs it.",
-        ),
-        key(
-            "poisson_ratio",
-            Kind::QuantityOrTable(POISSON_RATIO, &POISSON_RATIO_VARYING),
-            Presence::UnlessPreset,
-            "How much a pulled bar thins: 0 not at all, towards 0.5 so much that it keeps its volume.",
-        ),
-        key(
-            "viscosity",
-            Kind::QuantityOrTable(VISCOSITY, &VISCOSITY_VARYING),
-            Presence::Default("0"),
-            "Shear viscosity, from the rate of strain: it damps deformation and does not brake rigid motion.",
-        ),
+const YIELD_MEASURE: &str =
+    "What stress is compared with the yield stress; both are the stress of a bar in even tension.";
+
+/// The kind of `materials`.
+pub(super) fn materials() -> Kind {
+    static TABLE: LazyLock<&'static Table> = LazyLock::new(material_table);
+    Kind::NamedTables(*TABLE, 1)
+}
+
+fn property_quantity(info: &PropertyInfo) -> Quantity {
+    quantity(Dimension::of_unit(info.unit).unwrap_or(Dimension::NONE), info.range)
+}
+
+/// A key of a material: a quantity, or a table that says how it varies over the body.
+fn property_key(info: &'static PropertyInfo) -> Key {
+    let scalar = property_quantity(info);
+    let varying = leaked(Table {
+        name: format!("varying_{}", info.key).leak(),
+        heading: format!("{} = {{ ... }}", info.key).leak(),
+        doc: "A scalar that varies over the body: linearly along a direction, or by region.",
+        groups: leaked([
+            leaked(along_keys(scalar, Presence::ByRule)).as_slice(),
+            leaked(inside_keys(scalar)).as_slice(),
+        ]),
+        rules: VARYING_RULES,
+        later: &[],
+    });
+    let presence = match info.default {
+        Some(value) => Presence::Default(format!("{value}").leak()),
+        None => Presence::UnlessPreset,
+    };
+    key(info.key, Kind::QuantityOrTable(scalar, varying), presence, info.about)
+}
+
+fn keys_of(part: Part) -> impl Iterator<Item = &'static PropertyInfo> {
+    PROPERTIES.iter().filter(move |info| info.part == part)
+}
+
+fn material_table() -> &'static Table {
+    let plasticity = leaked(Table {
+        name: "plasticity",
+        heading: "plasticity = { ... }",
+        doc: "Flow that keeps volume, over a yield stress. The scalars may vary over the body.",
+        groups: leaked([
+            keys_of(Part::Creep).map(property_key).collect::<Vec<_>>().leak() as &[Key],
+            leaked([key(
+                "yield_measure",
+                Kind::Choice(&YIELD_MEASURES),
+                Presence::Default("\"deviatoric\""),
+                YIELD_MEASURE,
+            )]),
+        ]),
+        rules: &[],
+        later: &["strain", "drucker_prager"],
+    });
+    let first = key(
+        "based_on",
+        Kind::Preset,
+        Presence::Optional("no preset"),
+        "Preset that gives the keys left out here, also those inside `plasticity`; `phyxel list materials` shows all.",
+    );
+    let last = [
         key(
             "law",
             Kind::Choice(&LAWS),
@@ -92,51 +93,52 @@ pub(super) static MATERIAL: Table = Table {
         ),
         key(
             "plasticity",
-            Kind::Table(&PLASTICITY),
+            Kind::Table(plasticity),
             Presence::Optional("elastic"),
             "How the material flows; without it, it always springs back.",
         ),
-    ]],
-    rules: &[],
-    later: &[],
-};
+    ];
+    let keys: Vec<Key> =
+        [first].into_iter().chain(keys_of(Part::Matter).map(property_key)).chain(last).collect();
+    leaked(Table {
+        name: "material",
+        heading: "[materials.NAME]",
+        doc: "What bodies are made of. Every scalar may also vary over the body, and a preset may give what is left out.",
+        groups: leaked([&*keys.leak()]),
+        rules: &[],
+        later: &[],
+    })
+}
 
-static PLASTICITY: Table = Table {
-    name: "plasticity",
-    heading: "plasticity = { ... }",
-    doc: "Flow that keeps volume, over a yield stress. The scalars may vary over the body.",
-    groups: &[&[
+/// Keys of an event that change the material of a body.
+pub(super) fn event_keys() -> Vec<Key> {
+    let changed = |info: &'static PropertyInfo| {
+        key(info.key, Kind::Quantity(property_quantity(info)), Presence::Optional("stays"), info.about)
+    };
+    let changing = |part: Part| keys_of(part).filter(|info| info.may_change).map(changed);
+    let measure =
+        key("yield_measure", Kind::Choice(&YIELD_MEASURES), Presence::Optional("stays"), YIELD_MEASURE);
+    let flow = leaked(Table {
+        name: "event_plasticity",
+        heading: "events.plasticity = { ... }",
+        doc: "How a material flows from then on; what is left out stays. A material that did not flow needs the first two.",
+        groups: leaked([&*changing(Part::Creep).chain([measure]).collect::<Vec<_>>().leak()]),
+        rules: &[],
+        later: &[],
+    });
+    let flow_keys = [
         key(
-            "yield_stress",
-            Kind::QuantityOrTable(YIELD_STRESS, &YIELD_STRESS_VARYING),
-            Presence::UnlessPreset,
-            "Stress of a pulled bar over which it flows.",
+            "plasticity",
+            Kind::Table(flow),
+            Presence::Optional("stays"),
+            "How the material flows from then on.",
         ),
         key(
-            "flow_rate",
-            Kind::QuantityOrTable(FLOW_RATE, &FLOW_RATE_VARYING),
-            Presence::UnlessPreset,
-            "How quickly strain turns plastic far over the yield stress: 10 is slow like dough, 400 is at once, 0 never.",
+            "elastic",
+            Kind::Boolean,
+            Presence::Optional("stays"),
+            "true: the material flows no more; what has flowed stays.",
         ),
-        key(
-            "hardening",
-            Kind::QuantityOrTable(HARDENING, &HARDENING_VARYING),
-            Presence::Default("0"),
-            "Yield stress gained per stress that flow has taken away so far; negative softens.",
-        ),
-        key(
-            "thickening_stress",
-            Kind::QuantityOrTable(THICKENING_STRESS, &THICKENING_STRESS_VARYING),
-            Presence::Default("0"),
-            "Divides the flow rate by the stress over this one, so that quick blows meet a solid and slow loads flow; 0 is off.",
-        ),
-        key(
-            "yield_measure",
-            Kind::Choice(&YIELD_MEASURES),
-            Presence::Default("\"deviatoric\""),
-            "What stress is compared with the yield stress; both are the stress of a bar in even tension.",
-        ),
-    ]],
-    rules: &[],
-    later: &["strain", "drucker_prager"],
-};
+    ];
+    changing(Part::Matter).chain(flow_keys).collect()
+}

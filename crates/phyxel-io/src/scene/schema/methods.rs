@@ -1,6 +1,6 @@
 //! Settings that belong to one method: `[methods.NAME]`. Each method of the engine lists its own; the tables follow from the catalogue.
 
-use super::{Key, Kind, Presence, Quantity, Table};
+use super::{Key, Kind, Presence, Quantity, Table, leaked};
 use crate::scene::units::Dimension;
 use phyxel::methods::{CATALOGUE, Entry, MethodFactory, SettingInfo, SettingKind, SettingValue};
 use std::sync::LazyLock;
@@ -21,9 +21,9 @@ pub(crate) fn method_tables() -> &'static Table {
     *TABLE
 }
 
-/// The tables live as long as the program, and there is one of each.
-fn leaked<T>(value: T) -> &'static T {
-    Box::leak(Box::new(value))
+/// The kind of `methods`.
+pub(super) fn methods() -> Kind {
+    Kind::Table(method_tables())
 }
 
 fn method_key(entry: &Entry) -> Option<Key> {

@@ -121,8 +121,8 @@ pub enum Kind {
     Matrix(Dimension),
     /// A table.
     Table(&'static Table),
-    /// The table of tables with the methods' settings, see [`Kind::resolved`].
-    Methods,
+    /// A kind that follows from tables of the engine, see [`Kind::resolved`].
+    Derived(fn() -> Kind),
     /// An array of at least so many tables.
     Tables(&'static Table, usize),
     /// A table of at least so many tables whose keys are names that the user gives.
@@ -130,10 +130,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind itself, with the methods' tables in place of their name.
+    /// The kind itself; a derived one is derived.
     pub fn resolved(self) -> Self {
         match self {
-            Self::Methods => Self::Table(method_tables()),
+            Self::Derived(derive) => derive(),
             other => other,
         }
     }
@@ -146,6 +146,11 @@ pub struct Quantity {
     pub dimension: Dimension,
     /// Its allowed values in SI.
     pub range: Range,
+}
+
+/// Keeps a table, or a part of one, for as long as the program runs; there is one of each.
+fn leaked<T>(value: T) -> &'static T {
+    Box::leak(Box::new(value))
 }
 
 /// Shorthand for a [`Quantity`].
@@ -237,8 +242,9 @@ impl Kind {
                 format!("an array of three numbers, each {}", dimension.describe())
             }
             Self::Matrix(_) => "an array of three rows of three numbers".to_owned(),
-            Self::Table(_) | Self::Methods => "a table".to_owned(),
+            Self::Table(_) => "a table".to_owned(),
             Self::Tables(..) => "an array of tables".to_owned(),
+            Self::Derived(derive) => derive().expectation(),
             Self::NamedTables(..) => "a table of named tables".to_owned(),
         }
     }
@@ -267,8 +273,9 @@ impl Kind {
             Self::Vector(Dimension::LENGTH, _) => "[1, 0.5, \"25 cm\"]".to_owned(),
             Self::Vector(..) => "[0, 1, 0]".to_owned(),
             Self::Matrix(_) => "[[1, 0, 0], [0, 1, 0], [0, 0, 1]]".to_owned(),
-            Self::Table(_) | Self::Methods => "{ ... }".to_owned(),
+            Self::Table(_) => "{ ... }".to_owned(),
             Self::Tables(..) => "[{ ... }, { ... }]".to_owned(),
+            Self::Derived(derive) => derive().example(),
             Self::NamedTables(..) => String::new(),
         }
     }

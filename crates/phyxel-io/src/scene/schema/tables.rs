@@ -1,7 +1,8 @@
 //! The scene's own tables: root, bodies, grips, obstacles, forces and output.
 
-use super::events::EVENT;
-use super::materials::MATERIAL;
+use super::events::events;
+use super::materials::materials;
+use super::methods::methods;
 use super::shapes::{PLACED_SHAPE, PLACEMENT_KEYS, ROTATION, SHAPE};
 use super::varying::along_keys;
 use super::{Key, Kind, Presence, Quantity, Range, Referent, Rule, Table, VectorRule, key, quantity};
@@ -57,13 +58,8 @@ pub static ROOT: Table = Table {
             Presence::Default("true"),
             "Whether bodies, and parts of one body, keep out of each other; false lets them pass through, as the papers do.",
         ),
-        key("methods", Kind::Methods, Presence::Default("{}"), "Settings of the methods."),
-        key(
-            "materials",
-            Kind::NamedTables(&MATERIAL, 1),
-            Presence::Required,
-            "The materials, each under its name.",
-        ),
+        key("methods", Kind::Derived(methods), Presence::Default("{}"), "Settings of the methods."),
+        key("materials", Kind::Derived(materials), Presence::Required, "The materials, each under its name."),
         key("bodies", Kind::Tables(&BODY, 1), Presence::Required, "The bodies that are simulated."),
         key(
             "grips",
@@ -85,7 +81,7 @@ pub static ROOT: Table = Table {
         ),
         key(
             "events",
-            Kind::Tables(&EVENT, 0),
+            Kind::Derived(events),
             Presence::Default("[]"),
             "What changes while the scene runs: gravity, materials, a hand that drags.",
         ),

@@ -34,18 +34,3 @@ pub(super) const fn inside_keys(scalar: Quantity) -> [Key; 3] {
         key("outside", Kind::Quantity(scalar), Presence::ByRule, "Value of all other particles of the body."),
     ]
 }
-
-/// A table for a scalar that varies along a direction or by region.
-macro_rules! varying_table {
-    ($table:ident, $name:literal, $heading:literal, $scalar:expr) => {
-        pub(super) static $table: Table = Table {
-            name: $name,
-            heading: $heading,
-            doc: "A scalar that varies over the body: linearly along a direction, or by region.",
-            groups: &[&along_keys($scalar, Presence::ByRule), &inside_keys($scalar)],
-            rules: VARYING_RULES,
-            later: &[],
-        };
-    };
-}
-pub(super) use varying_table;

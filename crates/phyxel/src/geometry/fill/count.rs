@@ -1,16 +1,16 @@
-//! The spacing at which a lattice has a wanted number of points.
+//! Search for the spacing at which a lattice has a wanted number of points.
 
 use super::lattice::fitted_counts;
 use super::{FillError, Sample};
 use crate::math::{Real, Vec3};
 
-/// Attempts to come nearer to the wanted number.
+/// Number of attempts to approach the wanted number.
 const N_ATTEMPTS: usize = 10;
-/// Near enough: this part of the wanted number.
+/// Accepted relative deviation from the wanted number.
 const TOLERANCE: Real = 1e-3;
 
-/// Spacing for a box. The number of cells never grows with the spacing, so halving an interval finds the jump over the
-/// wanted number, and one of its two sides is the nearest.
+/// Returns the spacing for a box. The number of cells never grows with the spacing, so bisection finds the jump over
+/// the wanted number, and one of its two sides is the nearest.
 pub(super) fn box_spacing(size: Vec3, count: usize) -> Real {
     let n_cells = |spacing: Real| fitted_counts(size, spacing).iter().map(|&n| n as Real).product::<Real>();
     let wanted = count as Real;
@@ -30,8 +30,9 @@ pub(super) fn box_spacing(size: Vec3, count: usize) -> Real {
     if off_by(low) <= off_by(high) { low } else { high }
 }
 
-/// The lattice whose number of points is nearest to the wanted one, among a few tries. The number follows volume / spacing³
-/// but jumps where rows appear and vanish, so each step is kept between the best spacings on both sides.
+/// Returns the lattice whose number of points is nearest to the wanted one, among a few attempts. The number follows
+/// volume / spacing³ but jumps where rows appear and vanish, so each step is kept between the best spacings on both
+/// sides.
 pub(super) fn nearest_lattice(
     volume: Real,
     count: usize,

@@ -1,7 +1,8 @@
-//! Spacing that changes along an axis: layers across the axis, as thick as the spacing there, each with rows of its own.
+//! Spacing that changes along an axis: layers across the axis, as thick as the local spacing, each with its own rows.
 //!
-//! The layers lie across the axis itself, not across the body's own axis that is nearest to it, so that the spacing within a
-//! layer is one number whatever the direction. Their boundaries divide ∫ ds / a(s) equally: no gap, no double layer.
+//! The layers are perpendicular to the axis itself, not to the body's own axis nearest to it, so that the spacing
+//! within a layer is one number for any direction. Their boundaries divide ∫ ds / a(s) equally: no gap, no double
+//! layer.
 
 use rayon::prelude::*;
 
@@ -10,10 +11,10 @@ use super::lattice::{Lattice, covering_count, fitted_count};
 use super::{Body, FillError, Sample};
 use crate::math::{Real, Vec3, vec3};
 
-/// Spacing as a function of place, in the frame of [`Body`].
+/// Spacing as a function of position, in the frame of [`Body`].
 pub(super) struct Gradation {
     axis: Vec3,
-    /// Extent of the body along the axis.
+    /// Lower end of the body along the axis (m); `high` is the upper end.
     low: Real,
     high: Real,
     from: Real,
@@ -25,7 +26,7 @@ impl Gradation {
         Self { axis, low: -shape.support(-axis), high: shape.support(axis), from, to }
     }
 
-    /// Spacing at a place.
+    /// Returns the spacing at a position.
     pub(super) fn spacing(&self, position: Vec3) -> Real {
         self.at(self.axis.dot(position))
     }
@@ -35,8 +36,8 @@ impl Gradation {
         self.from + part * (self.to - self.from)
     }
 
-    /// Bounds of the layers, from low to high. With a(s) linear, ∫ ds / a(s) is a logarithm, and equal shares of it mean
-    /// spacings at the bounds that form a geometric series.
+    /// Returns the bounds of the layers, from low to high. With a(s) linear, ∫ ds / a(s) is a logarithm, and equal
+    /// shares of it mean that the spacings at the bounds form a geometric series.
     fn layer_bounds(&self) -> Vec<Real> {
         let length = self.high - self.low;
         let ratio = self.to / self.from;
@@ -55,7 +56,7 @@ impl Gradation {
             .collect()
     }
 
-    /// The axis and two directions across it, along the body's own axes if the axis is one of them.
+    /// Returns the axis and two directions across it, along the body's own axes if the axis is one of them.
     fn frame(&self) -> [Vec3; 3] {
         let along = self.axis.abs();
         let least = along.min_element();
@@ -65,12 +66,12 @@ impl Gradation {
     }
 }
 
-/// The lattice points of all layers.
+/// Returns the lattice points of all layers.
 pub(super) fn layers(body: &Body, gradation: &Gradation, limit: usize) -> Result<Vec<Sample>, FillError> {
     let frame = gradation.frame();
     let extent = |axis: Vec3| (-body.shape.support(-axis), body.shape.support(axis));
     let across = [extent(frame[1]), extent(frame[2])];
-    // Only a box whose edges are along the frame can be divided without remainder.
+    // only a box whose edges are along the frame can be divided without remainder
     let is_aligned = frame.iter().all(|axis| axis.abs().max_element() > 1.0 - 1e-12);
     let fits = body.box_size().is_some() && is_aligned;
     let bounds = gradation.layer_bounds();

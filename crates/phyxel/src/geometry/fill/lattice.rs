@@ -1,4 +1,4 @@
-//! Points in rows.
+//! Lattices: particles in rows.
 
 use rayon::prelude::*;
 
@@ -10,38 +10,38 @@ use crate::math::{Real, Vec3, vec3};
 
 /// Points of a lattice with perpendicular steps.
 pub(super) struct Lattice {
-    /// The first point.
+    /// Position of the first point.
     origin: Vec3,
-    /// From one point to the next.
+    /// Vectors from one point to the next, along each axis.
     steps: [Vec3; 3],
     counts: [usize; 3],
 }
 
-/// A block of lattice points: from `low`, up to but without `high`.
+/// A block of lattice points, from `low` inclusive to `high` exclusive.
 #[derive(Clone, Copy)]
 struct Block {
     low: [usize; 3],
     high: [usize; 3],
 }
 
-/// Counts are kept below this, so that products and casts are safe.
+/// Upper limit of a count, so that products and casts are safe.
 const MAX_COUNT: Real = 1e6;
 
 impl Lattice {
-    /// Cell-centred points of a box around the origin, stretched to fit.
+    /// Creates cell-centred points of a box around the origin, with the cells stretched to fit the box.
     pub(super) fn fitted(size: Vec3, spacing: Real) -> Self {
         let counts = fitted_counts(size, spacing);
         let cell = size / vec3(counts[0] as Real, counts[1] as Real, counts[2] as Real);
         Self::around(Vec3::ZERO, Vec3::AXES, cell, counts)
     }
 
-    /// Points with exactly this spacing, cell-centred around the middle of some bounds.
+    /// Creates points with exactly this spacing, cell-centred around the middle of some bounds.
     pub(super) fn centered(bounds: &Aabb, spacing: Real) -> Self {
         let counts = [0, 1, 2].map(|axis| covering_count(bounds.size()[axis], spacing));
         Self::around(bounds.center(), Vec3::AXES, Vec3::splat(spacing), counts)
     }
 
-    /// Points around a centre, with cells of these edges along three perpendicular axes.
+    /// Creates points around a centre, with cells of these edges along three perpendicular axes.
     pub(super) fn around(center: Vec3, axes: [Vec3; 3], cell: Vec3, counts: [usize; 3]) -> Self {
         let steps = [0, 1, 2].map(|axis| cell[axis] * axes[axis]);
         let half = |axis: usize| 0.5 * (counts[axis] - 1) as Real * steps[axis];
@@ -61,7 +61,7 @@ impl Lattice {
         if estimate > limit as Real { Err(FillError::TooMany { estimate, limit }) } else { Ok(()) }
     }
 
-    /// Every point, x fastest.
+    /// Returns every point, x fastest.
     pub(super) fn all(&self) -> Vec<Vec3> {
         let [n_x, n_y, n_z] = self.counts;
         let mut positions = Vec::with_capacity(n_x * n_y * n_z);
@@ -73,8 +73,8 @@ impl Lattice {
         positions
     }
 
-    /// The points inside a shape. Blocks that the distance of their middle shows to be wholly inside or outside are decided
-    /// at once. In the order of blocks, which keeps neighbours near each other in memory.
+    /// Returns the points inside a shape, in the order of blocks, which keeps neighbours near each other in memory.
+    /// Blocks that the distance of their middle shows to be wholly inside or outside are decided at once.
     pub(super) fn inside(&self, shape: &PlacedShape, limit: usize) -> Result<Vec<Vec3>, FillError> {
         if self.counts.iter().any(|&count| count as Real >= MAX_COUNT) {
             let estimate = self.counts.iter().map(|&count| count as Real).product();
@@ -96,7 +96,7 @@ impl Lattice {
         Ok(found.concat())
     }
 
-    /// Blocks of 8³ points; of more if there were too many blocks.
+    /// Returns the blocks, of 8³ points each, or of more points if there would be too many blocks.
     fn blocks(&self) -> Vec<Block> {
         let edge = self.counts.iter().map(|count| count.div_ceil(64)).fold(8, usize::max);
         let [n_x, n_y, n_z] = self.counts.map(|count| count.div_ceil(edge));
@@ -144,7 +144,7 @@ impl Lattice {
     }
 }
 
-/// Cells of a box: as many as fit best, at least one.
+/// Returns the number of cells of a box along each axis that fits best, at least one.
 pub(super) fn fitted_counts(size: Vec3, spacing: Real) -> [usize; 3] {
     [0, 1, 2].map(|axis| fitted_count(size[axis], spacing))
 }
@@ -153,7 +153,7 @@ pub(super) fn fitted_count(length: Real, spacing: Real) -> usize {
     (length / spacing).round().clamp(1.0, MAX_COUNT) as usize
 }
 
-/// Cells that cover a length.
+/// Returns the number of cells that cover a length.
 pub(super) fn covering_count(length: Real, spacing: Real) -> usize {
     (length / spacing - 1e-9).ceil().clamp(1.0, MAX_COUNT) as usize
 }

@@ -1,7 +1,8 @@
-//! Filling a shape with particles.
+//! Sampling of a shape by particles.
 //!
-//! All samplings work in the body's own directions at world size, so that a turned body has a turned lattice, and put the
-//! particles into the world at the end. The same shape and the same `Fill` give the same particles, on any number of threads.
+//! All samplings work in the body's own directions at world size, so that a rotated body has a rotated lattice, and
+//! move the particles into the world at the end. The same shape and `Fill` give the same particles, on any number of
+//! threads.
 
 mod count;
 mod graded;
@@ -18,12 +19,12 @@ use super::shape::{Shape, ShapeError};
 use crate::math::Random;
 use crate::math::{Real, Vec3};
 
-/// How far particles are apart.
+/// Distance between neighbouring particles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Spacing {
-    /// The same everywhere (m).
+    /// The same spacing everywhere (m).
     Uniform(Real),
-    /// Changes linearly along a direction, over the extent of the body in it.
+    /// Spacing that changes linearly along a direction, over the extent of the body in it.
     Along {
         /// World direction; any length but zero.
         axis: Vec3,
@@ -32,42 +33,43 @@ pub enum Spacing {
         /// Spacing at the other end (m).
         to: Real,
     },
-    /// The same everywhere, so that there are this many particles: exactly for relaxed sampling, else as near as a lattice
-    /// comes to it.
+    /// The same spacing everywhere, chosen for this number of particles: exactly for relaxed sampling, else as near as
+    /// a lattice comes to it.
     Count(usize),
 }
 
-/// How particles are arranged.
+/// Arrangement of the particles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Sampling {
-    /// In rows. A box is divided into equal cells that fit exactly; other shapes keep the points of a lattice around the
-    /// middle of their bounds that are inside. With a graded spacing: in layers across the axis, each with its own rows.
+    /// Particles in rows. A box is divided into equal cells that fit exactly; other shapes keep the points of a lattice
+    /// around the middle of their bounds that are inside. A graded spacing gives layers across the axis, each with its
+    /// own rows.
     #[default]
     Lattice,
     /// A lattice with every particle moved at random by up to a fifth of the spacing along each axis.
     Jittered,
-    /// Evenly spread without order, the outermost particles about half a spacing under the surface.
+    /// Particles spread evenly without order, the outermost ones about half a spacing under the surface.
     Relaxed,
 }
 
-/// How to fill a shape.
+/// Settings for filling a shape with particles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fill {
-    /// How far particles are apart, or how many there are.
+    /// Distance between particles, or their number.
     pub spacing: Spacing,
-    /// How they are arranged.
+    /// Arrangement of the particles.
     pub sampling: Sampling,
-    /// Chooses among the arrangements of [`Sampling::Jittered`] and [`Sampling::Relaxed`].
+    /// Seed of the random numbers of [`Sampling::Jittered`] and [`Sampling::Relaxed`].
     pub seed: u64,
-    /// More particles than this are refused, before memory is taken for them.
+    /// Limit on the number of particles; more are refused before memory is allocated for them.
     pub max_particles: usize,
 }
 
 impl Fill {
-    /// Limit on the number of particles unless another is asked for.
+    /// Default limit on the number of particles.
     pub const DEFAULT_MAX_PARTICLES: usize = 20_000_000;
 
-    /// A lattice with this spacing.
+    /// Creates the settings of a lattice with this spacing.
     pub fn new(spacing: Spacing) -> Self {
         Self { spacing, sampling: Sampling::Lattice, seed: 0, max_particles: Self::DEFAULT_MAX_PARTICLES }
     }
@@ -80,28 +82,28 @@ pub struct Filled {
     pub positions: Vec<Vec3>,
     /// Volume of each particle (m³); together they are the body's volume.
     pub volumes: Vec<Real>,
-    /// Spacing that was aimed at around each particle (m).
+    /// Intended spacing around each particle (m).
     pub spacing: Vec<Real>,
     /// Volume of the body (m³).
     pub volume: Real,
 }
 
-/// Why a shape cannot be filled.
+/// Reason why a shape cannot be filled.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FillError {
-    /// The shape makes no sense.
+    /// The shape is invalid.
     #[error(transparent)]
     Shape(#[from] ShapeError),
     /// The spacing is not a positive number, or its axis has no direction.
     #[error("the spacing must be positive and finite, and its axis not zero: {0}")]
     BadSpacing(String),
-    /// The shape has no end.
+    /// The shape is infinite.
     #[error("an infinite shape cannot be filled with particles: cut it with another one")]
     Infinite,
-    /// A mesh encloses nothing.
+    /// A mesh has no inside.
     #[error("the mesh has no inside (a flat or nearly flat sheet): give it a thickness or close it")]
     NoInside,
-    /// Nothing fits.
+    /// No particle fits into the shape.
     #[error(
         "no particle fits into the shape: it is {size} large and has a volume of {} m³, the spacing is {} m; choose a smaller spacing",
         shown(*.volume),
@@ -110,30 +112,30 @@ pub enum FillError {
     NoParticles {
         /// Edge lengths of the shape's bounds, in its own directions.
         size: Size,
-        /// Its volume (m³).
+        /// Volume of the shape (m³).
         volume: Real,
         /// The spacing (m).
         spacing: Real,
     },
-    /// Too few particles to deform.
+    /// The shape has too few particles to deform.
     #[error(
         "only {n_particles} particles fit into the shape, at least 4 are needed: it is {size} large, the spacing is {} m; choose a smaller spacing or more particles",
         shown(*.spacing)
     )]
     TooFew {
-        /// How many fit.
+        /// Number of particles that fit.
         n_particles: usize,
         /// Edge lengths of the shape's bounds, in its own directions.
         size: Size,
         /// The spacing (m).
         spacing: Real,
     },
-    /// More particles than allowed.
+    /// There would be more particles than allowed.
     #[error("about {estimate:.3e} particles would be needed, the limit is {limit}; choose a larger spacing")]
     TooMany {
-        /// How many there would be.
+        /// Estimated number of particles.
         estimate: Real,
-        /// How many are allowed.
+        /// Allowed number of particles.
         limit: usize,
     },
 }
@@ -149,18 +151,18 @@ impl std::fmt::Display for Size {
     }
 }
 
-/// A number with four digits at the most, for messages.
+/// Formats a number with at most four digits, for messages.
 fn shown(value: Real) -> String {
     let rounded: Real = format!("{value:.3e}").parse().unwrap_or(value);
     if (1e-4..1e6).contains(&rounded.abs()) { format!("{rounded}") } else { format!("{rounded:e}") }
 }
 
-/// Fewest particles of a body: with fewer, no neighbourhood spans space.
+/// Smallest number of particles of a body; with fewer, no neighbourhood spans space.
 const MIN_PARTICLES: usize = 4;
-/// Jitter along each axis, as a part of the spacing.
+/// Largest random offset along each axis, in spacings.
 const JITTER: Real = 0.2;
 
-/// A body in its own directions at world size, checked.
+/// A checked body in its own directions at world size.
 struct Body {
     shape: PlacedShape,
     bounds: Aabb,
@@ -171,9 +173,9 @@ struct Body {
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     position: Vec3,
-    /// Spacing aimed at here.
+    /// Intended spacing at this position (m).
     spacing: Real,
-    /// Volume of the lattice cell.
+    /// Volume of the lattice cell (m³).
     cell_volume: Real,
 }
 
@@ -245,7 +247,7 @@ impl Body {
     fn check_estimate(&self, fill: &Fill) -> Result<(), FillError> {
         let estimate = match fill.spacing {
             Spacing::Uniform(spacing) => self.volume / spacing.powi(3),
-            // Mean of 1/a³ while a runs from one end to the other.
+            // mean of 1/a³ while a runs from one end to the other
             Spacing::Along { from, to, .. } => self.volume * 0.5 * (from + to) / (from * to).powi(2),
             Spacing::Count(count) => {
                 if count < MIN_PARTICLES {
@@ -254,7 +256,7 @@ impl Body {
                 count as Real
             }
         };
-        // A lattice may hold a little more than the volume suggests; the estimate must not refuse what would fit.
+        // the number of lattice points differs a little from the estimate, which must not refuse what would fit
         if estimate > fill.max_particles as Real * 1.05 {
             return Err(FillError::TooMany { estimate, limit: fill.max_particles });
         }
@@ -270,7 +272,7 @@ impl Body {
         }
     }
 
-    /// Edge lengths of the body if it is a box, whose lattice is made to fit.
+    /// Returns the edge lengths of the body if it is a box, whose lattice is made to fit.
     fn box_size(&self) -> Option<Vec3> {
         match self.shape.shape {
             Shape::Box { size } => Some(self.shape.placement.scale * size),
@@ -342,7 +344,7 @@ impl Body {
     }
 }
 
-/// Moves every sample by up to `amount` spacings along each axis, less where that would leave the body.
+/// Moves every sample by up to `amount` spacings along each axis, or less where it would leave the body.
 fn scatter(body: &Body, mut samples: Vec<Sample>, amount: Real, seed: u64) -> Vec<Sample> {
     samples.par_iter_mut().enumerate().for_each(|(index, sample)| {
         let offset = amount * sample.spacing * Random::with_stream(seed, index as u64).in_cube();

@@ -1,9 +1,9 @@
-//! The few neighbour questions that filling asks, on the engine's grid.
+//! Neighbour search for filling, on the engine's grid.
 
 use crate::math::{Real, Vec3};
 use crate::neighbors::Grid;
 
-/// Points in the cells of a grid.
+/// Points, sorted into the cells of a grid.
 pub(super) struct CellGrid<'a> {
     points: &'a [Vec3],
     grid: Grid,
@@ -15,7 +15,7 @@ impl<'a> CellGrid<'a> {
         Self { points, grid: Grid::new(points, cell_size) }
     }
 
-    /// Every point within a radius, in a fixed order: `visit(point number, offset from p, distance²)`.
+    /// Visits every point within a radius, in a fixed order: `visit(point number, offset from p, distance²)`.
     pub(super) fn visit_within(&self, p: Vec3, radius: Real, mut visit: impl FnMut(usize, Vec3, Real)) {
         self.grid.visit_ball(p, radius, |member| {
             let offset = self.points[member as usize] - p;

@@ -1,8 +1,8 @@
 //! Evenly spread particles without order, by mutual repulsion.
 //!
-//! Each particle is pushed away by those nearer than `REACH` spacings. Near the surface it is also pushed by the mirror images of
-//! itself and its neighbours behind the tangent plane, as if the body went on there: so the density stays even up to
-//! the surface, and the outermost particles come to rest half a spacing under it.
+//! Each particle is repelled by those nearer than `REACH` spacings. Near the surface it is also repelled by the mirror
+//! images of itself and its neighbours behind the tangent plane, as if the body continued there: so the density stays
+//! even up to the surface, and the outermost particles come to rest half a spacing under it.
 
 use rayon::prelude::*;
 
@@ -15,39 +15,39 @@ use crate::math::Random;
 use crate::math::{Real, Vec3};
 
 const N_ITERATIONS: usize = 60;
-/// Repulsion ends at this distance, in spacings.
+/// Range of the repulsion, in spacings.
 const REACH: Real = 1.7;
-/// Mirror images behind the surface are within reach from this depth on, in spacings.
+/// Depth under the surface below which mirror images are within the range of repulsion, in spacings.
 const MIRROR_DEPTH: Real = 0.5 * REACH;
-/// Move per unit of repulsion in the first and in the last iteration, in spacings.
+/// Displacement per unit of repulsion in the first and in the last iteration, in spacings.
 const FIRST_STEP: Real = 0.25;
 const LAST_STEP: Real = 0.06;
-/// No particle moves further than this in an iteration, in spacings.
+/// Largest displacement of a particle in an iteration, in spacings.
 const MAX_MOVE: Real = 0.2;
-/// Particles are kept this deep under the surface, in spacings, where the body is thick enough.
+/// Smallest depth of particles under the surface where the body is thick enough, in spacings.
 const MIN_DEPTH: Real = 0.4;
-/// Attempts to get away from walls that meet in a wedge or a corner.
+/// Number of attempts to move away from walls that meet in a wedge or a corner.
 const N_WALLS: usize = 4;
 
-/// What is known of a particle's place.
+/// Position of a particle, with the last query of the surface near it.
 #[derive(Clone, Copy)]
 struct Place {
     position: Vec3,
-    /// Signed distance and normal when last asked.
+    /// Signed distance at the last query; `normal` is from the same query.
     distance: Real,
     normal: Vec3,
-    /// Radius without change of sign when last asked: less than the distance near holes of open meshes.
+    /// Radius without change of sign at the last query; it is less than the distance near holes of open meshes.
     clearance: Real,
-    /// The nearest triangle, if the body is a mesh.
+    /// Index of the nearest triangle, if the body is a mesh.
     triangle: usize,
-    /// How far the particle has moved since.
+    /// Path length of the particle since the last query.
     moved: Real,
 }
 
 /// The surface of the body.
 struct Walls<'a> {
     shape: &'a PlacedShape,
-    /// Whether its inside can end without a surface.
+    /// True if the inside can end without a surface.
     has_holes: bool,
 }
 
@@ -68,7 +68,7 @@ pub(super) fn with_count(
         samples.push(first_sample(body, spacing, &mut random)?);
     }
     while samples.len() < count {
-        // Beside one that is there already: the body may be a small part of its bounds.
+        // new samples are put beside existing ones, because the body may be a small part of its bounds
         let near = samples[random.index(samples.len())];
         let tries =
             [1.0, 0.7, 0.5, 0.3, 0.1, 0.01].map(|reach| near.position + reach * spacing * random.in_cube());
@@ -78,7 +78,7 @@ pub(super) fn with_count(
     Ok(samples)
 }
 
-/// Some point inside, if the lattice has missed the body altogether.
+/// Returns a random point inside, for a lattice that has no point in the body.
 fn first_sample(body: &Body, spacing: Real, random: &mut Random) -> Result<Sample, FillError> {
     let half = 0.5 * body.bounds.size();
     let drawn = (0..100_000).map(|_| body.bounds.center() + half * random.in_cube());
@@ -91,7 +91,7 @@ fn first_sample(body: &Body, spacing: Real, random: &mut Random) -> Result<Sampl
     }
 }
 
-/// Spreads the samples, whose number stays. They must be inside, and stay inside.
+/// Spreads the samples evenly; their number stays the same. They must be inside, and stay inside.
 pub(super) fn relax(
     shape: &PlacedShape,
     samples: Vec<Sample>,
@@ -124,10 +124,10 @@ pub(super) fn relax(
     relaxed.collect()
 }
 
-/// Sum of the pushes of all neighbours and, near the surface, of the mirror images.
+/// Returns the sum of the repulsions of all neighbours and, near the surface, of the mirror images.
 fn repulsion(grid: &CellGrid<'_>, spacings: &[Real], index: usize, place: &Place) -> Vec3 {
     let spacing = spacings[index];
-    // A coarser neighbour reaches further; spacings differ little within the reach.
+    // a neighbour with a larger spacing reaches further; spacings differ little within the reach
     let radius = 1.25 * REACH * spacing;
     let depth = place.least_depth();
     let is_near_surface = depth < MIRROR_DEPTH * spacing;
@@ -145,7 +145,7 @@ fn repulsion(grid: &CellGrid<'_>, spacings: &[Real], index: usize, place: &Place
             return;
         }
         if distance_squared == 0.0 {
-            // Two at the same place: apart along a direction that differs for each pair.
+            // two at the same position are separated along a direction that differs for each pair
             let direction = Random::with_stream(index.min(other) as u64, index.max(other) as u64).in_cube();
             let side = if index < other { 1.0 } else { -1.0 };
             push(1e-3 * side * spacing * direction, 1e-6 * spacing * spacing, reach);
@@ -153,7 +153,7 @@ fn repulsion(grid: &CellGrid<'_>, spacings: &[Real], index: usize, place: &Place
             push(offset, distance_squared, reach);
         }
         if is_near_surface {
-            // Mirrored at the tangent plane, which is `-distance` ahead along the normal.
+            // mirrored at the tangent plane, which is `-distance` ahead along the normal
             let ahead = -place.distance - offset.dot(place.normal);
             if ahead > 0.0 {
                 let image = offset + 2.0 * ahead * place.normal;
@@ -185,8 +185,8 @@ impl<'a> Walls<'a> {
         Place { position, distance, normal, clearance, triangle: 0, moved: 0.0 }
     }
 
-    /// Asks at a position near a known place. On a mesh that is much cheaper: a triangle near the nearest one is known, and the
-    /// side too, if the move was shorter than the clearance.
+    /// Queries the surface at a position near a known place. On a mesh that is much cheaper: a triangle near the
+    /// nearest one is known, and the side, too, if the displacement was shorter than the clearance.
     fn ask_near(&self, known: &Place, position: Vec3) -> Place {
         let Shape::Mesh(mesh) = &self.shape.shape else {
             return self.ask(position);
@@ -197,7 +197,7 @@ impl<'a> Walls<'a> {
         self.ask_mesh(mesh, position, &closest, is_surely_inside.then_some(left))
     }
 
-    /// The place at a position whose nearest point is known, and perhaps a radius that is surely inside.
+    /// Returns the place at a position whose closest point is known, and optionally a radius that is surely inside.
     fn ask_mesh(
         &self,
         mesh: &TriangleMesh,
@@ -225,24 +225,25 @@ impl<'a> Walls<'a> {
 }
 
 impl Place {
-    /// At least this deep under the surface.
+    /// Returns a lower limit of the depth under the surface.
     fn least_depth(&self) -> Real {
         -self.distance - self.moved
     }
 
-    /// The place after a move; asks for the surface only when it may be near. A move that would leave the body is not made.
+    /// Returns the place after a displacement, or the same place if that would leave the body. The surface is only
+    /// queried if it may be near.
     fn moved_by(&self, walls: &Walls<'_>, offset: Vec3, spacing: Real) -> Self {
         let moved = Self { position: self.position + offset, moved: self.moved + offset.length(), ..*self };
         if moved.clearance - moved.moved > MIRROR_DEPTH * spacing {
             return moved;
         }
         let asked = walls.ask_near(self, moved.position).sunk(walls, MIN_DEPTH * spacing);
-        // Where the body is too thin to sink, a particle may at least not go nearer to the surface.
+        // in a body that is too thin for the depth, a particle may at least not come nearer to the surface
         let is_deep_enough = asked.distance <= (-0.99 * MIN_DEPTH * spacing).max(self.distance);
         if asked.distance < 0.0 && is_deep_enough { asked } else { *self }
     }
 
-    /// The deepest place found on the way to a depth, away from one wall after the other.
+    /// Moves away from one wall after the other towards a depth, and returns the deepest place found.
     fn sunk(self, walls: &Walls<'_>, depth: Real) -> Self {
         let mut deepest = self;
         let mut current = self;

@@ -27,7 +27,7 @@ fn shapes() -> Vec<Shape> {
     ]
 }
 
-/// Nearest-neighbour distance of each particle over the spacing there.
+/// Returns the nearest-neighbour distance of each particle divided by the local spacing.
 fn nearest_over_spacing(filled: &Filled) -> Vec<Real> {
     let distances =
         crate::neighbors::mean_nearest_distance(crate::neighbors::Points::new(&filled.positions), 1);
@@ -137,12 +137,12 @@ fn relaxed_particles_keep_apart_and_hug_the_surface() {
         let mean = ratios.iter().sum::<Real>() / ratios.len() as Real;
         println!("nearest neighbour over spacing: least {least:.3}, mean {mean:.3}");
         assert!(least > 0.6 && mean > 0.85, "{body:?}: {least} {mean}");
-        // Few particles nearer than their minimum, and no part of the surface without particles under it.
+        // few particles are nearer than the minimum depth, and no part of the surface is without particles under it
         let spacing = filled.spacing[0];
         let depths: Vec<Real> =
             filled.positions.iter().map(|&position| -body.signed_distance(position) / spacing).collect();
         let n_deep = depths.iter().filter(|&&depth| depth > 0.39).count();
-        // In the tips of a star there is no place that is deep enough.
+        // in the tips of a star no place is deep enough
         assert!(n_deep as Real > 0.98 * depths.len() as Real && depths.iter().all(|&depth| depth > 0.1));
         let surface = body.triangulate(30).unwrap();
         let grid = nearest::CellGrid::new(&filled.positions, spacing);
@@ -156,7 +156,7 @@ fn relaxed_particles_keep_apart_and_hug_the_surface() {
 
 #[test]
 fn relaxed_density_is_even() {
-    // As many particles in the inner half of a ball's volume as in the outer half.
+    // the inner half of a ball's volume has as many particles as the outer half
     let body = PlacedShape::from(Shape::Sphere { radius: 1.0 });
     let filled = fill(&body, &with(Spacing::Count(4000), Sampling::Relaxed)).unwrap();
     let half_radius = (0.5 as Real).cbrt();
@@ -171,7 +171,7 @@ fn graded_spacing_follows_the_axis_without_gaps() {
         let asked = with(Spacing::Along { axis: Vec3::X, from: 0.04, to: 0.1 }, sampling);
         let filled = fill(&body, &asked).unwrap();
         let expected: Real = {
-            // ∫ A dx / a(x)³ along the bar.
+            // ∫ A dx / a(x)³ along the bar
             let slope = 0.06 / 2.0;
             0.36 / (2.0 * slope) * (1.0 / (0.04 as Real).powi(2) - 1.0 / (0.1 as Real).powi(2))
         };
@@ -192,7 +192,7 @@ fn graded_spacing_follows_the_axis_without_gaps() {
 
 #[test]
 fn graded_volumes_sum_up_locally() {
-    // Each half of the bar has the mass of a half, although one has many more particles.
+    // each half of the bar has half of the mass, although one has many more particles
     let body = PlacedShape::from(Shape::Box { size: vec3(2.0, 0.6, 0.6) });
     let asked = Fill::new(Spacing::Along { axis: vec3(-1.0, 0.0, 0.0), from: 0.04, to: 0.1 });
     let filled = fill(&body, &asked).unwrap();

@@ -4,15 +4,15 @@ use super::Sample;
 use crate::math::{Real, Vec3};
 use crate::neighbors::{Points, mean_nearest_distance};
 
-/// Neighbours whose mean distance measures a particle's room.
+/// Number of neighbours whose mean distance measures the volume of a particle.
 const N_NEAREST: usize = 10;
 
-/// In proportion to the cells of the lattice.
+/// Returns volumes in proportion to the cells of the lattice.
 pub(super) fn from_cells(samples: &[Sample], volume: Real) -> Vec<Real> {
     normalized(samples.iter().map(|sample| sample.cell_volume).collect(), volume)
 }
 
-/// In proportion to the cube of the mean distance to the nearest particles.
+/// Returns volumes in proportion to the cube of the mean distance to the nearest particles.
 pub(super) fn from_distances(samples: &[Sample], volume: Real) -> Vec<Real> {
     let positions: Vec<Vec3> = samples.iter().map(|sample| sample.position).collect();
     let distances = mean_nearest_distance(Points::new(&positions), N_NEAREST);
@@ -20,7 +20,7 @@ pub(super) fn from_distances(samples: &[Sample], volume: Real) -> Vec<Real> {
     normalized(rooms, volume)
 }
 
-/// Scaled so that the sum is the volume.
+/// Scales the values so that their sum is the volume.
 fn normalized(mut rooms: Vec<Real>, volume: Real) -> Vec<Real> {
     let total: Real = rooms.iter().sum();
     for room in &mut rooms {

@@ -1,24 +1,24 @@
-//! A binary tree of boxes over the triangles, split at the median so that its depth is limited.
+//! Bounding volume hierarchy: a binary tree of boxes over the triangles, split at the median to limit its depth.
 
 use super::super::aabb::Aabb;
 use super::{ClosestPoint, triangle};
 use crate::math::{Real, Vec3};
 
-/// Triangles in a leaf, at most.
+/// Largest number of triangles in a leaf.
 const LEAF_SIZE: usize = 4;
-/// Nodes that wait while one path is followed: one per level, and 2³² triangles make 31 levels.
+/// Largest number of nodes that wait during a search: one per level, and 2³² triangles make 31 levels.
 const STACK_SIZE: usize = 64;
 
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     bounds: Aabb,
-    /// Triangles of the leaf, as a range of `Bvh::corners`; or the second child (the first follows its parent).
+    /// First triangle of a leaf in `Bvh::corners`, or the second child of an inner node (the first follows its parent).
     first: u32,
     /// Number of triangles; 0 in inner nodes.
     count: u32,
 }
 
-/// What a node is.
+/// Kind of a node: a leaf with its range of triangles, or an inner node with its children.
 pub(super) enum Kind {
     Leaf(std::ops::Range<usize>),
     Inner([usize; 2]),
@@ -29,12 +29,12 @@ pub(super) struct Bvh {
     nodes: Vec<Node>,
     /// Triangle numbers in the order of the leaves.
     order: Vec<u32>,
-    /// Corners in the same order.
+    /// Corners of the triangles in the same order.
     pub(super) corners: Vec<[Vec3; 3]>,
 }
 
 impl Bvh {
-    /// A tree over at least one triangle; triangles that are lines are fine.
+    /// Builds a tree over at least one triangle; triangles that are lines are allowed.
     pub(super) fn new(corners: Vec<[Vec3; 3]>) -> Self {
         let n_triangles = corners.len();
         let centers: Vec<Vec3> = corners.iter().map(|[a, b, c]| (*a + *b + *c) / 3.0).collect();
@@ -89,7 +89,7 @@ impl Bvh {
                 Kind::Inner(children) => {
                     let bounds = children.map(|child| self.nodes[child].bounds.distance_squared(p));
                     let near = usize::from(bounds[1] < bounds[0]);
-                    // The nearer child is pushed last and so looked at first.
+                    // the nearer child is pushed last and so searched first
                     for child in [1 - near, near] {
                         if bounds[child] <= best_squared {
                             stack[n_waiting] = (children[child], bounds[child]);
@@ -107,7 +107,7 @@ impl Bvh {
     }
 }
 
-/// Appends the tree over `order`, which is the part of the whole order from `offset` on.
+/// Appends the tree over `order`, which is the part of the whole order that starts at `offset`.
 fn build(nodes: &mut Vec<Node>, order: &mut [u32], offset: usize, corners: &[[Vec3; 3]], centers: &[Vec3]) {
     let bounds = Aabb::from_points(order.iter().flat_map(|&triangle| corners[triangle as usize]));
     let node = nodes.len();

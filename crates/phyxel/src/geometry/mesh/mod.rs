@@ -1,4 +1,4 @@
-//! Triangle meshes: validity, closest points, and an inside that survives holes.
+//! Triangle meshes: validity, closest points, and an inside that is defined even if there are holes.
 
 mod bvh;
 mod refine;
@@ -17,8 +17,8 @@ use bvh::Bvh;
 use rim::Rim;
 use winding::Moments;
 
-/// A triangle mesh. Vertices and triangles cannot change after construction, so that the search trees, which are built on
-/// first use, always fit.
+/// A triangle mesh. Vertices and triangles cannot change after construction, so that the search trees, which are built
+/// on first use, always match.
 #[derive(Clone, Debug)]
 pub struct TriangleMesh {
     vertices: Vec<Vec3>,
@@ -30,10 +30,10 @@ pub struct TriangleMesh {
     volume: OnceLock<Real>,
 }
 
-/// Why vertices and triangles do not make a mesh.
+/// Reason why vertices and triangles do not make a mesh.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TriangleMeshError {
-    /// No vertices or no triangles.
+    /// There are no vertices or no triangles.
     #[error("the mesh is empty: {n_vertices} vertices and {n_triangles} triangles")]
     Empty {
         /// Number of vertices.
@@ -41,7 +41,7 @@ pub enum TriangleMeshError {
         /// Number of triangles.
         n_triangles: usize,
     },
-    /// More vertices or triangles than 32-bit indices can name.
+    /// There are more vertices or triangles than 32-bit indices can name.
     #[error("the mesh has more than 4 billion vertices or triangles")]
     TooLarge,
     /// A triangle names a vertex that does not exist.
@@ -51,7 +51,7 @@ pub enum TriangleMeshError {
     IndexOutOfRange {
         /// Number of the triangle.
         triangle: usize,
-        /// The vertex it names.
+        /// Number of the vertex that does not exist.
         vertex: u32,
         /// Number of vertices.
         n_vertices: usize,
@@ -75,17 +75,17 @@ pub enum TriangleMeshError {
 pub struct ClosestPoint {
     /// The point on the surface.
     pub point: Vec3,
-    /// The triangle it is on.
+    /// Index of the triangle that contains the point.
     pub triangle: usize,
-    /// Its distance from the query.
+    /// Distance of the point from the query (m).
     pub distance: Real,
 }
 
-/// Winding numbers further from 0 than this are inside.
+/// Magnitude of the winding number above which a point is inside.
 const INSIDE: Real = 0.5;
 
 impl TriangleMesh {
-    /// Checks and takes vertices and triangles. Orientation, holes and duplicate vertices are allowed.
+    /// Creates a mesh after checking vertices and triangles. Any orientation, holes and duplicate vertices are allowed.
     pub fn try_new(vertices: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Result<Self, TriangleMeshError> {
         let (n_vertices, n_triangles) = (vertices.len(), triangles.len());
         if n_vertices == 0 || n_triangles == 0 {
@@ -124,27 +124,27 @@ impl TriangleMesh {
         }
     }
 
-    /// Positions of the vertices.
+    /// Returns the positions of the vertices.
     pub fn vertices(&self) -> &[Vec3] {
         &self.vertices
     }
 
-    /// Vertices of each triangle, anticlockwise seen from outside if the mesh is oriented.
+    /// Returns the vertices of each triangle, anticlockwise seen from outside if the mesh is oriented.
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.triangles
     }
 
-    /// Corner positions of a triangle.
+    /// Returns the positions of the corners of a triangle.
     pub fn corners(&self, triangle: usize) -> [Vec3; 3] {
         self.triangles[triangle].map(|vertex| self.vertices[vertex as usize])
     }
 
-    /// The tightest box around the vertices that triangles use.
+    /// Returns the tightest box around the vertices that triangles use.
     pub fn bounds(&self) -> Aabb {
         Aabb::from_points(self.used_vertices())
     }
 
-    /// How far the mesh reaches in a direction.
+    /// Returns the extent of the mesh in a direction: the largest `direction · x`.
     pub fn support(&self, direction: Vec3) -> Real {
         self.used_vertices().map(|vertex| vertex.dot(direction)).fold(Real::NEG_INFINITY, Real::max)
     }
@@ -153,27 +153,27 @@ impl TriangleMesh {
         self.triangles.iter().flatten().map(|&vertex| self.vertices[vertex as usize])
     }
 
-    /// The mesh with every vertex moved. A map that turns it inside out (a mirror) should not be used.
+    /// Returns the mesh with every vertex moved. A map that turns it inside out (a reflection) should not be used.
     pub(crate) fn map_vertices(&self, map: impl Fn(Vec3) -> Vec3) -> Self {
         Self::new_unchecked(self.vertices.iter().copied().map(map).collect(), self.triangles.clone())
     }
 
-    /// The same surface with vertices at exactly the same position made one, and without triangles that have become points
-    /// or lines and vertices that nothing uses. Most file formats need this before edges are shared.
+    /// Returns the same surface with vertices at exactly the same position merged, without triangles that have become
+    /// points or lines, and without unused vertices. Meshes of most file formats share edges only after this.
     pub fn merge_duplicates(&self) -> Self {
         let (vertices, triangles) = topology::merge_duplicates(&self.vertices, &self.triangles);
         if triangles.is_empty() { self.clone() } else { Self::new_unchecked(vertices, triangles) }
     }
 
-    /// Whether the surface has no boundary: every edge is run through as often in one direction as in the other. Vertices
-    /// that merely coincide do not connect; see [`TriangleMesh::merge_duplicates`].
+    /// Returns true if the surface has no boundary: every edge is used as often in one direction as in the other.
+    /// Different vertices at the same position do not connect triangles; see [`TriangleMesh::merge_duplicates`].
     pub fn is_closed(&self) -> bool {
         self.rim().is_none()
     }
 
-    /// Volume by the divergence theorem: positive if the triangles face outwards. Only meaningful for closed meshes.
+    /// Returns the volume by the divergence theorem, positive if triangles face outwards; only valid for closed meshes.
     pub fn signed_volume(&self) -> Real {
-        // About the middle of the mesh, so that one far from the origin keeps its digits.
+        // relative to the middle of the mesh, so that a mesh far from the origin keeps its precision
         let origin = self.bounds().center();
         (0..self.triangles.len())
             .map(|triangle| {
@@ -183,8 +183,8 @@ impl TriangleMesh {
             .sum()
     }
 
-    /// Volume of the inside: by the divergence theorem if the mesh is closed, else by integrating over the points with a
-    /// winding number over one half.
+    /// Returns the volume of the inside: by the divergence theorem if the mesh is closed, else by integration over the
+    /// points with a winding number over one half.
     pub fn volume(&self) -> Real {
         *self.volume.get_or_init(|| {
             if self.is_closed() {
@@ -195,7 +195,7 @@ impl TriangleMesh {
         })
     }
 
-    /// Whether the mesh encloses anything: flat or nearly flat sheets and lone triangles do not.
+    /// Returns true if the mesh encloses a volume; flat or nearly flat sheets and single triangles do not.
     pub fn has_inside(&self) -> bool {
         *self.has_inside.get_or_init(|| {
             let bounds = self.bounds();
@@ -210,7 +210,7 @@ impl TriangleMesh {
         })
     }
 
-    /// Looks for a point that is clearly inside on a lattice in the box.
+    /// Searches a lattice in the box for a point that is clearly inside.
     fn probe_inside(&self, bounds: &Aabb) -> bool {
         const N_PROBES: usize = 12;
         let at = |index: usize| (index as Real + 0.5) / N_PROBES as Real;
@@ -224,9 +224,9 @@ impl TriangleMesh {
         })
     }
 
-    /// The nearest point of the surface.
+    /// Returns the nearest point of the surface.
     pub fn closest_point(&self, p: Vec3) -> ClosestPoint {
-        // The search without limit always finds something: a mesh has at least one triangle.
+        // the search without limit always finds a point, because a mesh has at least one triangle
         self.closest_point_within(p, Real::INFINITY).unwrap_or(ClosestPoint {
             point: self.vertices[0],
             triangle: 0,
@@ -234,50 +234,51 @@ impl TriangleMesh {
         })
     }
 
-    /// The nearest point of the surface that is not further than `max_distance`; much cheaper than without a limit.
+    /// Returns the nearest point of the surface within `max_distance`; much cheaper than without a limit.
     pub fn closest_point_within(&self, p: Vec3, max_distance: Real) -> Option<ClosestPoint> {
         self.bvh().closest(p, max_distance)
     }
 
-    /// The nearest point, given a triangle that is likely to be near, such as that of a neighbouring query: much cheaper.
+    /// Returns the nearest point, given a triangle that is likely to be near, such as that of a neighbouring query,
+    /// which makes the search much cheaper.
     pub(crate) fn closest_point_near(&self, p: Vec3, triangle: usize) -> ClosestPoint {
         let point = triangle::closest_point(p, &self.corners(triangle));
         let guess = ClosestPoint { point, triangle, distance: point.distance(p) };
         self.closest_point_within(p, guess.distance).unwrap_or(guess)
     }
 
-    /// Distance to the surface, never negative.
+    /// Returns the distance to the surface, never negative.
     pub fn distance(&self, p: Vec3) -> Real {
         self.closest_point(p).distance
     }
 
-    /// Generalised winding number: the solid angle under which the surface is seen, over 4π. 1 inside and 0 outside of a
-    /// closed, outward oriented mesh, and between them near holes. Far triangles are approximated by their moments
-    /// (Barill et al. 2018), with an error below 0.01.
+    /// Returns the generalised winding number: the solid angle of the surface as seen from `p`, divided by 4π. It is 1
+    /// inside and 0 outside of a closed, outward oriented mesh, and between them near holes. Far triangles are
+    /// approximated by their moments (Barill et al. 2018), with an error below 0.01.
     pub fn winding_number(&self, p: Vec3) -> Real {
         let bvh = self.bvh();
         let moments = self.moments.get_or_init(|| winding::moments(bvh));
         winding::winding_number(bvh, moments, p)
     }
 
-    /// Whether a point is inside: its winding number is nearer to ±1 than to 0. A mesh that is inside out has the same inside.
+    /// Returns true if a point is inside: its winding number is nearer to ±1 than to 0, for either orientation.
     pub fn contains(&self, p: Vec3) -> bool {
         self.bvh().bounds().contains(p) && self.winding_number(p).abs() > INSIDE
     }
 
-    /// Distance to the surface, negative inside.
+    /// Returns the distance to the surface, negative inside.
     pub fn signed_distance(&self, p: Vec3) -> Real {
         let distance = self.distance(p);
         if self.contains(p) { -distance } else { distance }
     }
 
-    /// Distance and outward normal: away from the nearest point outside, towards it inside.
+    /// Returns the signed distance and the outward normal: away from the nearest point outside, towards it inside.
     pub fn signed_distance_and_normal(&self, p: Vec3) -> (Real, Vec3) {
         let closest = self.closest_point(p);
         self.surface_at(p, &closest, self.contains(p))
     }
 
-    /// The same for a point whose nearest point and side are known.
+    /// Returns the signed distance and the outward normal at a point whose nearest point and side are known.
     pub(crate) fn surface_at(&self, p: Vec3, closest: &ClosestPoint, is_inside: bool) -> (Real, Vec3) {
         let sign = if is_inside { -1.0 } else { 1.0 };
         let on_surface = closest.distance <= 1e-10 * self.bvh().bounds().size().max_element();
@@ -286,11 +287,11 @@ impl TriangleMesh {
         (sign * closest.distance, normal)
     }
 
-    /// Normal of a triangle, turned outwards if the mesh is inside out.
+    /// Returns the normal of a triangle, flipped outwards if the mesh is inside out.
     fn outward_normal(&self, triangle: usize) -> Vec3 {
         let corners = self.corners(triangle);
         let normal = triangle::double_area_normal(&corners).try_normalize().unwrap_or(Vec3::Y);
-        // Just in front of an outward facing triangle the winding number is lower than just behind it by 1.
+        // just in front of an outward facing triangle, the winding number is lower by 1 than just behind it
         let center = (corners[0] + corners[1] + corners[2]) / 3.0;
         let step = 1e-6 * self.bvh().bounds().size().max_element() * normal;
         let front = self.winding_number(center + step).abs();
@@ -298,8 +299,9 @@ impl TriangleMesh {
         if front > back { -normal } else { normal }
     }
 
-    /// Radius of a ball around `p` with one sign, for a point whose distance from the surface is known; negative inside. For a
-    /// closed mesh this is the signed distance; through a hole, inside ends without a surface, see [`Rim::sign_radius`].
+    /// Returns the radius of a ball around `p` that is wholly on one side, negative inside, given the distance of `p`
+    /// from the surface. For a closed mesh this is the signed distance; at a hole, the inside ends without a surface,
+    /// see [`Rim::sign_radius`].
     pub(crate) fn signed_clearance(&self, p: Vec3, distance: Real) -> Real {
         let bounds = self.bvh().bounds();
         if !bounds.contains(p) {
@@ -308,14 +310,14 @@ impl TriangleMesh {
         let winding = self.winding_number(p).abs();
         let mut clearance = distance;
         if let Some(rim) = self.rim() {
-            // Inside also ends where the box does, see `contains`.
+            // the inside also ends at the box, see `contains`
             let to_box = (p - bounds.min).min(bounds.max - p).min_element();
             clearance = distance.min(rim.sign_radius(p, (winding - INSIDE).abs())).min(to_box);
         }
         if winding > INSIDE { -clearance } else { clearance }
     }
 
-    /// Which side of the surface a ball is on; the cheapest way to ask.
+    /// Returns the side of the surface that a ball is on; this is the cheapest query.
     pub(crate) fn side_of_ball(&self, p: Vec3, radius: Real) -> Side {
         if self.bvh().bounds().distance(p) >= radius {
             Side::Outside
@@ -342,8 +344,8 @@ impl Solid for TriangleMesh {
         self.side_of_ball(p, radius)
     }
 
-    /// Where no triangle is near, the inside ends in a hole: at the level surface of the winding number, whose place and
-    /// direction follow from its gradient.
+    /// Returns the signed distance and the normal of the surface. If no triangle is near, the inside ends in a hole, at
+    /// the level surface of the winding number, whose position and direction follow from its gradient.
     fn surface(&self, p: Vec3, radius: Real) -> (Real, Vec3) {
         if let Some(closest) = self.closest_point_within(p, radius) {
             return self.surface_at(p, &closest, self.contains(p));

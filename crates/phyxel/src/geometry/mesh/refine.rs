@@ -1,15 +1,15 @@
-//! Cutting long edges.
+//! Refinement of meshes by cutting long edges.
 
 use super::TriangleMesh;
 use crate::math::{Real, Vec3};
 use std::collections::HashMap;
 
-/// More passes than any edge needs: each halves what is too long.
+/// Largest number of passes, more than any edge needs: each pass halves the edges that are too long.
 const MAX_PASSES: usize = 24;
 
 impl TriangleMesh {
-    /// The same surface with no edge longer than `max_edge`: long ones are halved until all are short, on both sides alike, so
-    /// that what was closed stays closed. Vertices that were there keep their places in the list.
+    /// Returns the same surface with no edge longer than `max_edge`. Long edges are halved until all are short, for
+    /// both of their triangles, so that a closed mesh stays closed. Old vertices keep their indices.
     pub fn refined(&self, max_edge: Real) -> Self {
         let (mut vertices, mut triangles) = (self.vertices.clone(), self.triangles.clone());
         for _ in 0..MAX_PASSES {
@@ -39,14 +39,14 @@ impl TriangleMesh {
     }
 }
 
-/// A triangle in parts, given the middles of the edges that are cut (the edge that begins at each corner).
+/// Splits a triangle, given the midpoints of the edges that are cut (the edge that begins at each corner).
 fn cut([a, b, c]: [u32; 3], middles: [Option<u32>; 3], vertices: &[Vec3], out: &mut Vec<[u32; 3]>) {
     match middles {
         [None, None, None] => out.push([a, b, c]),
         [Some(m), None, None] => out.extend([[a, m, c], [m, b, c]]),
         [Some(m), Some(n), None] => {
             out.push([m, b, n]);
-            // what is left is a quadrangle: the shorter diagonal
+            // the rest is a quadrangle, which is cut along the shorter diagonal
             let length = |p: u32, q: u32| vertices[p as usize].distance_squared(vertices[q as usize]);
             out.extend(if length(a, n) <= length(m, c) {
                 [[a, m, n], [a, n, c]]

@@ -4,17 +4,17 @@ use super::bvh::Bvh;
 use super::{TriangleMesh, topology};
 use crate::math::{Real, Vec3};
 
-/// The edges where an open mesh ends.
+/// Boundary edges of an open mesh.
 #[derive(Clone, Debug)]
 pub(super) struct Rim {
     /// The edges, as triangles with two equal corners.
     edges: Bvh,
-    /// Their total length, counted as often as they are boundary.
+    /// Total length of the edges, each counted as often as it is boundary.
     length: Real,
 }
 
 impl Rim {
-    /// `None` if the mesh is closed.
+    /// Collects the boundary edges; `None` if the mesh is closed.
     pub(super) fn new(mesh: &TriangleMesh) -> Option<Self> {
         let boundary = topology::boundary(mesh.triangles());
         if boundary.is_empty() {
@@ -30,7 +30,7 @@ impl Rim {
         Some(Self { edges: Bvh::new(edges), length })
     }
 
-    /// Radius of a ball around `p`, free of surface, in which the winding number cannot change by `gap`.
+    /// Returns the radius of a ball around `p`, free of surface, in which the winding number cannot change by `gap`.
     ///
     /// Away from the surface the gradient of the solid angle is the Biot-Savart field of the rim, so that
     /// |∇w| ≤ length / (4π D²) at distance D from it. Within D/2 of `p` that is at most length / (π D²).

@@ -6,7 +6,7 @@ fn sphere(resolution: usize) -> TriangleMesh {
     Shape::Sphere { radius: 1.0 }.triangulate(resolution).unwrap()
 }
 
-/// A sphere without its cap above a height.
+/// Returns a sphere without its cap above a height.
 fn sphere_with_hole(resolution: usize, height: Real) -> TriangleMesh {
     let whole = sphere(resolution);
     let keeps =
@@ -104,11 +104,11 @@ fn closed_meshes_have_a_sign_whichever_way_they_face() {
 fn open_meshes_have_an_inside_that_ends_at_the_hole() {
     let mesh = sphere_with_hole(32, 0.7);
     assert!(!mesh.is_closed() && mesh.has_inside());
-    // The triangulated sphere is smaller than the true one.
+    // the triangulated sphere is smaller than the true one
     let flattening = sphere(32).signed_volume() / (4.0 / 3.0 * std::f64::consts::PI);
     let rim = mesh.bounds().max.y;
     for p in random_points(2000, 1.2) {
-        // A flat hole is seen under 2π from its own plane: that is where the inside ends.
+        // a flat hole is seen under 2π from its own plane, where the inside ends
         if (p.length() - 1.0).abs() > 0.02 && (p.y - rim).abs() > 0.02 {
             assert_eq!(mesh.contains(p), p.length() < 1.0 && p.y < rim, "{p}");
         }

@@ -1,8 +1,9 @@
-//! What is connected to what.
+//! Connectivity of triangles: boundary edges and merged vertices.
 
 use crate::math::Vec3;
 
-/// Edges that are used more often in one direction than in the other, with the difference: the boundary of the surface.
+/// Returns the boundary of the surface: edges that are used more often in one direction than in the other, with the
+/// difference.
 pub(super) fn boundary(triangles: &[[u32; 3]]) -> Vec<([u32; 2], u32)> {
     let mut edges: Vec<(u32, u32, i32)> = Vec::with_capacity(3 * triangles.len());
     for &[a, b, c] in triangles {
@@ -23,11 +24,11 @@ pub(super) fn boundary(triangles: &[[u32; 3]]) -> Vec<([u32; 2], u32)> {
         .collect()
 }
 
-/// Vertices at the same position become the first of them; triangles without three different vertices, and vertices
-/// without triangles, are dropped. Keeps the order of both.
+/// Replaces vertices at the same position by the first of them, and drops triangles without three different vertices
+/// and vertices without triangles. The order of both is kept.
 pub(super) fn merge_duplicates(vertices: &[Vec3], triangles: &[[u32; 3]]) -> (Vec<Vec3>, Vec<[u32; 3]>) {
     let compare = |a: Vec3, b: Vec3| {
-        // Adding 0 makes -0 into 0, which is the same place.
+        // adding 0 turns -0 into 0, which is the same position
         let (a, b) = (a + Vec3::ZERO, b + Vec3::ZERO);
         a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)).then(a.z.total_cmp(&b.z))
     };

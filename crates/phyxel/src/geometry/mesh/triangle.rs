@@ -1,20 +1,20 @@
-//! One triangle: normal, closest point, solid angle.
+//! Functions of a single triangle: normal, closest point, solid angle.
 
 use crate::math::{Real, Vec3};
 
-/// Normal of a triangle with the length of twice its area.
+/// Returns the normal of a triangle, with twice its area as length.
 pub(super) fn double_area_normal([a, b, c]: &[Vec3; 3]) -> Vec3 {
     (b - a).cross(c - a)
 }
 
-/// The point of a triangle that is nearest to `p`. Triangles that are lines or points are fine.
+/// Returns the point of a triangle that is nearest to `p`. Triangles that are lines or points are allowed.
 pub(super) fn closest_point(p: Vec3, &[a, b, c]: &[Vec3; 3]) -> Vec3 {
     let (ab, ac, ap) = (b - a, c - a, p - a);
     let normal = ab.cross(ac);
     let normal_squared = normal.length_squared();
-    // The projection is unsafe on slivers; their edges are no further than their width, 1e-8 of their length.
+    // the projection is inaccurate on slivers; their edges are no further away than their width, 1e-8 of their length
     if normal_squared > 1e-16 * ab.length_squared() * ac.length_squared() {
-        // Barycentric coordinates of the projection: inside if all three are positive.
+        // barycentric coordinates of the projection: inside if all three are positive
         let v = ap.cross(ac).dot(normal);
         let w = ab.cross(ap).dot(normal);
         if v >= 0.0 && w >= 0.0 && v + w <= normal_squared {
@@ -40,8 +40,8 @@ fn on_segment(p: Vec3, start: Vec3, end: Vec3) -> Vec3 {
     start + along * ((p - start).dot(along) / length_squared).clamp(0.0, 1.0)
 }
 
-/// Solid angle of a triangle seen from `p` over 4π, positive from behind. Van Oosterom and Strackee 1983:
-/// tan(Ω/2) = a·(b×c) / (abc + (a·b)c + (b·c)a + (c·a)b).
+/// Returns the solid angle of a triangle seen from `p`, divided by 4π, positive from behind. Van Oosterom and Strackee
+/// 1983: tan(Ω/2) = a·(b×c) / (abc + (a·b)c + (b·c)a + (c·a)b).
 pub(super) fn winding_number(p: Vec3, corners: &[Vec3; 3]) -> Real {
     let [a, b, c] = corners.map(|corner| corner - p);
     let (a_length, b_length, c_length) = (a.length(), b.length(), c.length());
@@ -49,7 +49,7 @@ pub(super) fn winding_number(p: Vec3, corners: &[Vec3; 3]) -> Real {
     let denominator =
         a_length * b_length * c_length + a.dot(b) * c_length + b.dot(c) * a_length + c.dot(a) * b_length;
     if determinant == 0.0 {
-        // In the triangle's plane: from neither side, so that a flat sheet has no inside.
+        // in the triangle's plane the angle counts as zero, so that a flat sheet has no inside
         return 0.0;
     }
     determinant.atan2(denominator) / std::f64::consts::TAU

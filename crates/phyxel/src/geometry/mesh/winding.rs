@@ -1,24 +1,24 @@
 //! Fast generalised winding number (Barill, Dickson, Schmidt, Levin, Jacobson 2018).
 //!
-//! From far away the triangles of a tree node look like one point with moments. With c their centre, δ = x - c, r = c - p and
-//! n the normal, a node's share of the winding number is the expansion of ∫ n·(r+δ) / |r+δ|³ dA / 4π to second order in δ:
-//! (N·r + r·Q r / r² + C(r) / r⁴) / r³, where N = ∫ n, Q = tr M - 3 M with M = ∫ δ nᵀ, and C is the cubic form
-//! 15/2 Σ_j r_j r·S_j r - 3/2 r² (2u + v)·r with S_j = ∫ n_j δ δᵀ, u = Σ_j S_j e_j and v_j = tr S_j. Nearby triangles are
-//! summed exactly.
+//! From far away, the triangles of a tree node are approximated by one point with moments. With c their centre, δ = x -
+//! c, r = c - p and n the normal, a node's share of the winding number is the expansion of ∫ n·(r+δ) / |r+δ|³ dA / 4π
+//! to second order in δ: (N·r + r·Q r / r² + C(r) / r⁴) / r³, where N = ∫ n, Q = tr M - 3 M with M = ∫ δ nᵀ, and C is
+//! the cubic form 15/2 Σ_j r_j r·S_j r - 3/2 r² (2u + v)·r with S_j = ∫ n_j δ δᵀ, u = Σ_j S_j e_j and v_j = tr S_j.
+//! Nearby triangles are summed exactly.
 
 use super::bvh::{Bvh, Kind};
 use super::triangle;
 use crate::math::{Mat3, Real, Vec3, vec3};
 
-/// A node is far if its centre is further than this many of its radii; with second moments the error is below 0.01.
+/// Distance in radii of a node beyond which it is far; with second moments the error is below 0.01.
 const FAR: Real = 2.0;
 
-/// What a tree node looks like from far away.
+/// Moments that approximate a tree node from far away.
 #[derive(Clone, Debug)]
 pub(super) struct Moments {
-    /// Area-weighted centre.
+    /// Area-weighted centre of the triangles.
     center: Vec3,
-    /// Square of the distance from which the node is far: `FAR` times the radius that holds all of its triangles.
+    /// Square of the distance beyond which the node is far: `FAR` times the radius that holds all of its triangles.
     far_squared: Real,
     /// N: integral of the normal.
     area_normal: Vec3,
@@ -28,7 +28,7 @@ pub(super) struct Moments {
     cubic: [Real; 10],
 }
 
-/// Moments of every node of a tree.
+/// Returns the moments of every node of a tree.
 pub(super) fn moments(bvh: &Bvh) -> Vec<Moments> {
     let mut result = Vec::with_capacity(bvh.n_nodes());
     for node in 0..bvh.n_nodes() {
@@ -37,7 +37,7 @@ pub(super) fn moments(bvh: &Bvh) -> Vec<Moments> {
     result
 }
 
-/// A subtree's triangles are contiguous: from its leftmost to its rightmost leaf.
+/// Returns the triangles of a subtree, which are contiguous from its leftmost to its rightmost leaf.
 fn triangles_below(bvh: &Bvh, node: usize) -> std::ops::Range<usize> {
     let descend = |mut node: usize, side: usize| loop {
         match bvh.kind(node) {
@@ -102,7 +102,7 @@ impl RawMoments {
         let middle = (a + b + c) / 3.0;
         self.area_normal += normal;
         self.first += outer(middle, normal);
-        // Mean of δ δᵀ over a triangle.
+        // mean of δ δᵀ over a triangle
         let spread = (outer(a, a) + outer(b, b) + outer(c, c) + outer(middle, middle) * 9.0) * (1.0 / 12.0);
         for axis in 0..3 {
             self.second[axis] += spread * normal[axis];
@@ -122,7 +122,7 @@ impl RawMoments {
         let second = |axis: usize, row: usize, column: usize| 7.5 * self.second[axis].col(column)[row];
         let [x, y, z] = &self.second;
         let linear = 1.5 * (2.0 * (x.x_axis + y.y_axis + z.z_axis) + vec3(trace(x), trace(y), trace(z)));
-        // Coefficients of a³ and of a² b.
+        // coefficients of a³ and of a² b
         let pure = |a: usize| second(a, a, a) - linear[a];
         let mixed = |a: usize, b: usize| second(b, a, a) + 2.0 * second(a, a, b) - linear[b];
         let all = 2.0 * (second(0, 1, 2) + second(1, 2, 0) + second(2, 0, 1));

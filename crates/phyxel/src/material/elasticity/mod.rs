@@ -13,9 +13,9 @@ pub use neo_hookean::NeoHookean;
 pub use squared_stretch::SquaredStretch;
 pub use st_venant_kirchhoff::StVenantKirchhoff;
 
-use super::{Parameter, VolumeGuard};
+use super::VolumeGuard;
 use crate::math::{Mat3, Real, Svd, Vec3, double_dot, svd, trace};
-use crate::particles::StateVisitor;
+use crate::particles::{Parameter, Properties, Property};
 
 /// Lamé's constants (Pa).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,12 +52,13 @@ pub struct LameParameter {
 }
 
 impl LameParameter {
-    /// From the moduli of `n` particles.
-    pub fn from_moduli(youngs_modulus: &Parameter, poisson_ratio: &Parameter, n: usize) -> Self {
-        let lame = |i: usize| Lame::from_moduli(youngs_modulus.at(i), poisson_ratio.at(i));
+    /// Constants of `n` particles, from their moduli.
+    pub fn new(material: &Properties<Parameter>, n: usize) -> Self {
+        let (e, nu) = (&material[Property::YoungsModulus], &material[Property::PoissonRatio]);
+        let lame = |i: usize| Lame::from_moduli(e.at(i), nu.at(i));
         let uniform = |p: &Parameter| matches!(p, Parameter::Uniform(_));
         let column = |value: &dyn Fn(Lame) -> Real| {
-            if uniform(youngs_modulus) && uniform(poisson_ratio) {
+            if uniform(e) && uniform(nu) {
                 Parameter::Uniform(value(lame(0)))
             } else {
                 Parameter::Column((0..n).map(|i| value(lame(i))).collect())
@@ -66,28 +67,10 @@ impl LameParameter {
         Self { lambda: column(&|l| l.lambda), mu: column(&|l| l.mu) }
     }
 
-    /// Gives the particles of one body constants; `bodies` has the body of each.
-    pub fn set(&mut self, lame: Lame, bodies: &[u32], body: u32) {
-        self.lambda.set(lame.lambda, bodies, body);
-        self.mu.set(lame.mu, bodies, body);
-    }
-
-    /// New particle k has the constants of old particle `order[k]`.
-    pub fn reorder(&mut self, order: &[u32]) {
-        self.lambda.reorder(order);
-        self.mu.reorder(order);
-    }
-
-    /// Of particle i.
+    /// Constants of particle i.
     #[inline(always)]
     pub fn at(&self, i: usize) -> Lame {
         Lame { lambda: self.lambda.at(i), mu: self.mu.at(i) }
-    }
-
-    /// Names the columns, where there are any.
-    pub fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
-        self.lambda.visit_state("lambda", "Pa", visitor);
-        self.mu.visit_state("mu", "Pa", visitor);
     }
 }
 

@@ -26,7 +26,7 @@ impl Embedded {
         let law = self.bodies[particles.body[i] as usize].law;
         let det = f.determinant();
         let ratio = if det.abs() < LEAST_VOLUME_RATIO { LEAST_VOLUME_RATIO } else { det };
-        law.first_piola(self.matter.lame.at(i), f) * f.transpose() * (1.0 / ratio)
+        law.first_piola(self.lame.at(i), f) * f.transpose() * (1.0 / ratio)
     }
 
     pub(super) fn compute_column(&self, name: &str, particles: &Particles) -> Option<Vec<Real>> {

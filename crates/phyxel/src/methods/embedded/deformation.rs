@@ -1,8 +1,8 @@
 //! Deformation, plastic flow and forces: the passes over bonds of a step.
 
-use super::{Basis, BodyFacts, Embedded, Flow, MassRule, MatterColumns, WorldBonds};
+use super::{Basis, BodyFacts, Embedded, Flow, MassRule, WorldBonds};
 use crate::forces::repulsion;
-use crate::material::{FlowRule, Lame, Unseen, Yielding};
+use crate::material::{FlowRule, Lame, LameParameter, Property, Unseen, Yielding, can_flow};
 use crate::math::{
     CHUNK, Mat3, Quat, Real, Svd, Vec3, cofactor, double_dot, frobenius_norm, max_over, outer,
     scaled_columns, sum_over, svd, symmetric_eigen, trace,
@@ -29,9 +29,9 @@ const MIN_ROWS: usize = 128;
 
 /// What turns deformation gradients into stress and flow.
 struct Response<'a> {
-    matter: &'a MatterColumns,
+    particles: &'a Particles,
+    lame: &'a LameParameter,
     bodies: &'a [BodyFacts],
-    body: &'a [u32],
     hardening: &'a [Real],
     /// Length of the step and what flow rates mean; `None`: nothing flows.
     flow: Option<(Real, FlowRule)>,
@@ -49,10 +49,10 @@ impl Response<'_> {
     /// Where matter flows, P is the derivative of Ψ(F F_p⁻¹), P(s_e) F_p⁻ᵀ, with the bonds before the flow.
     #[inline]
     fn of(&self, i: usize, f: Mat3, volume: Real, unseen: Real) -> (Mat3, Flow) {
-        let BodyFacts { law, measure, .. } = self.bodies[self.body[i] as usize];
-        let lame = self.matter.lame.at(i);
+        let BodyFacts { law, measure, .. } = self.bodies[self.particles.body[i] as usize];
+        let lame = self.lame.at(i);
         let (time_step, rule) = self.flow.unwrap_or_default();
-        let yielding = self.matter.plasticity.at(i, measure, rule);
+        let yielding = Yielding::at(&self.particles.material, i, measure, rule);
         if yielding.flow_rate == 0.0 {
             return (law.first_piola(lame, f), Flow::NONE);
         }
@@ -60,7 +60,7 @@ impl Response<'_> {
             Yielding { flow_rate: if self.flow.is_some() { yielding.flow_rate } else { 0.0 }, ..yielding };
         let answer = yielding.answer((law, lame), f, self.hardening[i], time_step);
         let flowed = answer.flow.map_or(0.0, |flow| flow.fraction);
-        let density = self.matter.density.at(i);
+        let density = self.particles.material[Property::Density].at(i);
         let sound_rate = (lame.p_wave_modulus() / density).sqrt() / volume.cbrt();
         let forgotten = match answer.svd.sigma.z > 0.0 {
             true => yielding.forgotten(
@@ -96,30 +96,29 @@ impl Response<'_> {
 impl Embedded {
     /// F_i, flow, P_i and the forces of the present shape.
     pub(super) fn compute_forces(&mut self, particles: &Particles, ctx: &mut StepContext<'_>) {
-        let time_step = (!self.matter.plasticity.is_elastic()).then_some(ctx.time_step);
+        let time_step = can_flow(&particles.material).then_some(ctx.time_step);
         let timings = &mut *ctx.timings;
-        timings.stage("deformation", || self.fit(&particles.position, &particles.body, time_step));
-        timings.stage("forces", || self.gather(&particles.position));
+        timings.stage("deformation", || self.fit(&particles.position, particles, time_step));
+        timings.stage("forces", || self.gather(&particles.position, particles));
     }
 
     /// Forces without flow and without a clock, for what is not a step.
-    pub(super) fn forces_at(&mut self, positions: &[Vec3], body: &[u32]) {
-        self.fit(positions, body, None);
-        self.gather(positions);
+    pub(super) fn forces_at(&mut self, positions: &[Vec3], particles: &Particles) {
+        self.fit(positions, particles, None);
+        self.gather(positions, particles);
     }
 
     /// F_i = (Σ_j w_ij x_ij u_ijᵀ) A_i⁻¹ Jones 2014 Eq. 2, then stress and flow.
     ///   x_ij world bond (m)   u_ij rest bond (m)   w_ij weight (1)   A_i moment matrix (m²)
     /// A degenerate neighbourhood sees no deformation and gives no force.
-    fn fit(&mut self, positions: &[Vec3], body: &[u32], time_step: Option<Real>) {
-        let Self {
-            bonds, basis, answers, force, gradients, flows, matter, bodies, params, hardening, ..
-        } = self;
+    fn fit(&mut self, positions: &[Vec3], particles: &Particles, time_step: Option<Real>) {
+        let Self { bonds, basis, answers, force, gradients, flows, lame, bodies, params, hardening, .. } =
+            self;
         let (bonds, basis) = (&*bonds, &*basis);
         let geometry = WorldBonds { bonds, positions };
         let flow = time_step.map(|dt| (dt, params.flow_rule));
         let turns = params.stabilization > 0.0;
-        let response = Response { matter, bodies, body, hardening, flow, turns };
+        let response = Response { particles, lame, bodies, hardening, flow, turns };
         let rows = answers.par_iter_mut().zip(force.par_iter_mut()).zip(gradients.par_iter_mut());
         let rows = rows.zip(flows.par_iter_mut()).with_min_len(MIN_ROWS).enumerate();
         rows.for_each(|(i, (((answer, force), gradient), flow))| {
@@ -142,16 +141,16 @@ impl Embedded {
     }
 
     /// f_i from the answers of those that list i. Jones 2014 Eq. 5.
-    fn gather(&mut self, positions: &[Vec3]) {
+    fn gather(&mut self, positions: &[Vec3], particles: &Particles) {
         let geometry = WorldBonds { bonds: &self.bonds, positions };
         gather_answers(&&self.bonds, &geometry, &self.answers, &mut self.force);
-        self.push_apart(positions);
+        self.push_apart(positions, particles);
     }
 
     /// Adds to the forces what keeps particles apart that have flowed: each of the bonds between two has half of their
     /// repulsion. What never flowed is held by its rest bonds.
-    fn push_apart(&mut self, positions: &[Vec3]) {
-        if self.params.repulsion == 0.0 || self.matter.plasticity.is_elastic() {
+    fn push_apart(&mut self, positions: &[Vec3], particles: &Particles) {
+        if self.params.repulsion == 0.0 || !can_flow(&particles.material) {
             return;
         }
         let mut reach = std::mem::take(&mut self.reach);
@@ -186,7 +185,7 @@ impl Embedded {
             return None;
         }
         let share = 0.25 * self.params.repulsion;
-        let of = |i: usize| repulsion::stiffness(share, self.matter.lame.at(i), self.basis[i].volume);
+        let of = |i: usize| repulsion::stiffness(share, self.lame.at(i), self.basis[i].volume);
         Some(repulsion::Pair { room, stiffness: of(i) + of(j) })
     }
 
@@ -200,8 +199,8 @@ impl Embedded {
     }
 
     /// Finds the reaches anew after state was loaded.
-    pub(super) fn restore_reaches(&mut self) {
-        if self.params.repulsion > 0.0 && !self.matter.plasticity.is_elastic() {
+    pub(super) fn restore_reaches(&mut self, particles: &Particles) {
+        if self.params.repulsion > 0.0 && can_flow(&particles.material) {
             let of = |i: usize| self.reach_of(i, svd(self.gradients[i]).sigma.z);
             self.reach = (0..self.gradients.len()).map(of).collect();
         }
@@ -247,7 +246,7 @@ impl Embedded {
 
     /// Ψ of a deformation gradient in the matter of particle i (J/m³).
     fn energy_density(&self, body: &[u32], i: usize, f: Mat3) -> Real {
-        self.bodies[body[i] as usize].law.energy_density(self.matter.lame.at(i), f)
+        self.bodies[body[i] as usize].law.energy_density(self.lame.at(i), f)
     }
 
     /// Σ_i V_i Ψ(F_i) and the energy of the residual penalty, for present bonds and the given positions (J).
@@ -289,7 +288,7 @@ impl Embedded {
     /// that no embedding fits together, and what meets in the world would not be neighbours in embedded space. Last, det F evens out
     /// between neighbours ([`EVENING`]): forces are means over neighbourhoods and do not see its noise, which would stay for good.
     pub(super) fn flow(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>) -> usize {
-        if self.matter.plasticity.is_elastic() {
+        if !can_flow(&particles.material) {
             return 0;
         }
         ctx.timings.stage("plastic flow", || {
@@ -301,7 +300,7 @@ impl Embedded {
             let largest = max_over(flows.len(), |i| flows[i].strain).map_or(0.0, |m| m.0);
             let rule = self.basis_rule();
             let (x, relaxes) = (&particles.position, self.params.stabilization > 0.0);
-            let Self { bonds, basis, support_radius, matter, flows, gradients, log_volume, .. } = self;
+            let Self { bonds, basis, support_radius, lame, flows, gradients, log_volume, .. } = self;
             let gradients = &*gradients;
             if relaxes {
                 let of = |f: &Mat3| f.determinant().max(LEAST_VOLUME_RATIO).ln();
@@ -309,14 +308,14 @@ impl Embedded {
             }
             let log_volume = &*log_volume;
             let Self { hardening, plastic_strain, plastic_work, plastic_gradient, .. } = self;
-            let (matter, support_radius, volume) = (&*matter, &*support_radius, &particles.volume);
+            let (lame, support_radius, volume) = (&*lame, &*support_radius, &particles.volume);
             let rows = bonds.par_rows_mut().zip(basis.par_iter_mut()).zip(flows.par_iter());
             let state = hardening.par_iter_mut().zip(plastic_strain.par_iter_mut());
             let state = state.zip(plastic_work.par_iter_mut()).zip(plastic_gradient.par_iter_mut());
             rows.zip(state).with_min_len(MIN_ROWS).enumerate().for_each(|(i, (row, state))| {
                 let ((mut row, basis), flow) = row;
                 if flow.forgotten > 0.0 {
-                    let particle = (support_radius[i], volume[i], matter.lame.at(i));
+                    let particle = (support_radius[i], volume[i], lame.at(i));
                     let inverse = gradients[i].inverse();
                     let mut map = flow.plastic;
                     if relaxes {
@@ -356,11 +355,11 @@ impl Embedded {
         let rule = self.basis_rule();
         let n = particles.len();
         self.basis.resize(n, Basis::default());
-        let Self { bonds, basis, support_radius, matter, .. } = self;
-        let (matter, support_radius, volume) = (&*matter, &*support_radius, &particles.volume);
+        let Self { bonds, basis, support_radius, lame, .. } = self;
+        let (lame, support_radius, volume) = (&*lame, &*support_radius, &particles.volume);
         let rows = bonds.par_rows_mut().zip(basis.par_iter_mut()).with_min_len(MIN_ROWS).enumerate();
         rows.for_each(|(i, (mut row, basis))| {
-            *basis = rule.basis(&mut row, (support_radius[i], volume[i], matter.lame.at(i)), |u| u);
+            *basis = rule.basis(&mut row, (support_radius[i], volume[i], lame.at(i)), |u| u);
         });
     }
 
@@ -390,7 +389,8 @@ impl Embedded {
             let scale = self.bodies[particles.body[i] as usize].volume_scale;
             let volume = scale * self.moment_volume(i);
             if volume > 0.0 {
-                (particles.volume[i], particles.mass[i]) = (volume, volume * self.matter.density.at(i));
+                (particles.volume[i], particles.mass[i]) =
+                    (volume, volume * particles.material[Property::Density].at(i));
             }
         }
         self.compute_bases(particles);

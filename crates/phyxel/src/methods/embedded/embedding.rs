@@ -30,7 +30,7 @@ impl Embedded {
     pub(super) fn embed(&mut self, particles: &Particles, ctx: &mut StepContext<'_>) -> Solved {
         ctx.timings.stage("embedding", || {
             let solved = match self.params.embedding {
-                Embedding::Nonlinear => self.embed_by_energy(&particles.body),
+                Embedding::Nonlinear => self.embed_by_energy(particles),
                 Embedding::Linear | Embedding::Off => self.embed_by_least_squares(),
             };
             self.tallies.n_embedding_iterations += solved.iterations as u64;
@@ -69,13 +69,13 @@ impl Embedded {
     /// The pose of least elastic energy, as the material space of Wicke 2010: conjugate gradients (Polak–Ribière) on the
     /// method's own energy with e in place of x, from the old positions. The step along a direction comes from one more
     /// force evaluation: exact where the energy is quadratic.
-    fn embed_by_energy(&mut self, body: &[u32]) -> Solved {
+    fn embed_by_energy(&mut self, particles: &Particles) -> Solved {
         let n = self.embedded_position.len();
         let mut e = std::mem::take(&mut self.embedded_position);
         let kept = self.force.clone();
         let inverse: Vec<Real> = (0..n)
             .map(|i| {
-                let stiffness = self.matter.lame.at(i).p_wave_modulus() * self.basis[i].volume;
+                let stiffness = self.lame.at(i).p_wave_modulus() * self.basis[i].volume;
                 let h = self.support_radius[i];
                 if stiffness > 0.0 { h * h / stiffness } else { 0.0 }
             })
@@ -84,7 +84,7 @@ impl Embedded {
         let scale = sum_over(n, |i| self.support_radius[i].powi(2) / inverse[i].max(Real::MIN_POSITIVE));
         let target = FORCE_TOLERANCE * FORCE_TOLERANCE * scale;
         let mut iterations = 0;
-        self.forces_at(&e, body);
+        self.forces_at(&e, particles);
         let mut force = self.force.clone();
         let product = |a: &[Vec3], b: &[Vec3]| sum_over(n, |i| a[i].dot(b[i]) * inverse[i]);
         let mut direction: Vec<Vec3> = (0..n).map(|i| force[i] * inverse[i]).collect();
@@ -96,11 +96,11 @@ impl Embedded {
             }
             // probes as far as the preconditioner thinks right
             let probe: Vec<Vec3> = (0..n).map(|i| e[i] + direction[i]).collect();
-            self.forces_at(&probe, body);
+            self.forces_at(&probe, particles);
             let curvature = slope - sum_over(n, |i| self.force[i].dot(direction[i]));
             let length = if curvature > 0.1 * slope { slope / curvature } else { 1.0 };
             (0..n).for_each(|i| e[i] += direction[i] * length);
-            self.forces_at(&e, body);
+            self.forces_at(&e, particles);
             iterations += 1;
             let next = product(&self.force, &self.force);
             let beta = ((next - product(&self.force, &force)) / rr).max(0.0);

@@ -36,7 +36,7 @@ use super::{
 };
 use crate::forces::{SphViscosity, StrainRateDamping, Viscosity, ViscousBonds};
 use crate::linear::Solved;
-use crate::material::{LameParameter, Law, MaterialChange, Parameter, PlasticParameter, YieldMeasure};
+use crate::material::{LameParameter, Law, MaterialChange, Property, YieldMeasure};
 use crate::math::{Mat3, Real, Vec3, sum_over};
 use crate::mls::{Answer, BondGeometry, Laplacian};
 use crate::neighbors::SlotBonds;
@@ -49,7 +49,8 @@ const BONDS: &str = "bonds";
 #[derive(Debug)]
 pub struct Embedded {
     params: Params,
-    matter: MatterColumns,
+    /// Derived from the particles' moduli.
+    lame: LameParameter,
     stiffness: Stiffness,
     /// By the bodies' index in the world.
     bodies: Vec<BodyFacts>,
@@ -86,15 +87,6 @@ pub struct Embedded {
     laplacian: Laplacian,
     rest: RestFacts,
     lattice_warnings: Vec<String>,
-}
-
-/// What the particles are made of.
-#[derive(Clone, Debug)]
-struct MatterColumns {
-    density: Parameter,
-    lame: LameParameter,
-    viscosity: Parameter,
-    plasticity: PlasticParameter,
 }
 
 /// What is known of a body.
@@ -281,7 +273,7 @@ impl Method for Embedded {
     fn changed(&mut self, particles: &Particles, change: Change) {
         match change {
             Change::Restored => self.restore(particles),
-            Change::Moved => self.forces_at(&particles.position, &particles.body),
+            Change::Moved => self.forces_at(&particles.position, particles),
         }
     }
 
@@ -378,24 +370,20 @@ impl Embedded {
         item("embedded_position", "m", Carry::Mean, StateData::Vectors(&mut self.embedded_position));
         item("support_radius", "m", Carry::Copy, StateData::Reals(&mut self.support_radius));
         item("room", "m", Carry::Mean, StateData::Reals(&mut self.room));
-        item("hardening", "Pa", Carry::Mean, StateData::Reals(&mut self.hardening));
+        item("plastic_stress", "Pa", Carry::Mean, StateData::Reals(&mut self.hardening));
         item("plastic_strain", "1", Carry::Mean, StateData::Reals(&mut self.plastic_strain));
         item("plastic_work", "J", Carry::Sum, StateData::Reals(&mut self.plastic_work));
         item("plastic_gradient", "1", Carry::Mean, StateData::Matrices(&mut self.plastic_gradient));
         item("elastic_force", "N", Carry::Sum, StateData::Vectors(&mut self.force));
-        let MatterColumns { density, lame, viscosity, plasticity } = &mut self.matter;
-        density.visit_state("density", "kg/m3", visitor);
-        lame.visit_state(visitor);
-        viscosity.visit_state("viscosity", "Pa.s", visitor);
-        plasticity.visit_state(visitor);
     }
 
     /// Implicit viscosity over a duration.
     fn damp(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>, duration: Real) -> Solved {
-        if self.matter.viscosity.is_zero() {
+        if particles.material[Property::Viscosity].is_zero() {
             return Solved::nothing_to_do();
         }
-        let Particles { position, velocity, mass, volume, .. } = particles;
+        let Particles { position, velocity, mass, volume, material, .. } = particles;
+        let viscosity = &material[Property::Viscosity];
         // the elastic answers have been gathered
         self.viscous.exchange_answers(&mut self.answers);
         let solved = match self.params.viscosity_model {
@@ -406,16 +394,16 @@ impl Embedded {
                         bonds: &self.bonds,
                         positions: position,
                         volumes: &|i| volume[i],
-                        viscosity: &self.matter.viscosity,
+                        viscosity,
                         residual_share: self.params.stabilization,
                     },
                 };
                 explicit::damp(&mut damping, velocity, mass, ctx, duration)
             }
             ViscosityModel::Sph => {
-                let Self { sph, bonds, support_radius, matter, .. } = self;
+                let Self { sph, bonds, support_radius, .. } = self;
                 let distance = |bond: usize, _, _| bonds.vector(bond).length();
-                sph.prepare(bonds, distance, support_radius, volume, &matter.viscosity);
+                sph.prepare(bonds, distance, support_radius, volume, viscosity);
                 explicit::damp(&mut self.sph.on(&self.bonds), velocity, mass, ctx, duration)
             }
         };
@@ -426,10 +414,11 @@ impl Embedded {
 
     /// Explicit viscosity over a duration: the second half of Newmark's scheme.
     fn push_by_viscosity(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>, duration: Real) {
-        if self.matter.viscosity.is_zero() {
+        if particles.material[Property::Viscosity].is_zero() {
             return;
         }
-        let Particles { position, velocity, mass, volume, .. } = particles;
+        let Particles { position, velocity, mass, volume, material, .. } = particles;
+        let viscosity = &material[Property::Viscosity];
         self.viscous.exchange_answers(&mut self.answers);
         ctx.timings.stage("viscosity", || {
             let force = match self.params.viscosity_model {
@@ -438,16 +427,16 @@ impl Embedded {
                         bonds: &self.bonds,
                         positions: position,
                         volumes: &|i| volume[i],
-                        viscosity: &self.matter.viscosity,
+                        viscosity,
                         residual_share: self.params.stabilization,
                     };
                     self.viscous.prepare(&bonds);
                     self.viscous.forces(&bonds, velocity)
                 }
                 ViscosityModel::Sph => {
-                    let Self { sph, bonds, support_radius, matter, .. } = &mut *self;
+                    let Self { sph, bonds, support_radius, .. } = &mut *self;
                     let distance = |bond: usize, _, _| bonds.vector(bond).length();
-                    sph.prepare(bonds, distance, support_radius, volume, &matter.viscosity);
+                    sph.prepare(bonds, distance, support_radius, volume, viscosity);
                     sph.forces(bonds, velocity)
                 }
             };

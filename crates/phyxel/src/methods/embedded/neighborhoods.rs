@@ -175,7 +175,7 @@ impl Embedded {
             let rule = self.basis_rule();
             let lost = self.gradients_around_lost();
             let growths = self.growths(particles);
-            let Self { bonds, basis, gradients, matter, bodies, support_radius, .. } = self;
+            let Self { bonds, basis, gradients, lame, bodies, support_radius, .. } = self;
             let around = Surroundings {
                 grid: &grid,
                 world: &particles.position,
@@ -185,7 +185,7 @@ impl Embedded {
                 old_counts: &old_counts,
                 common_neighbors: self.params.common_neighbors,
             };
-            let (matter, bodies) = (&*matter, &*bodies);
+            let (lame, bodies) = (&*lame, &*bodies);
             let rows = bonds.par_rows_mut().zip(basis.par_iter_mut()).zip(gradients.par_iter_mut());
             let rows = rows.zip(support_radius.par_iter_mut()).with_min_len(64).enumerate();
             let new = rows.map_init(Buffers::default, |buffers, (i, (((mut row, basis), f), support))| {
@@ -218,7 +218,7 @@ impl Embedded {
                     return 0;
                 }
                 row.set(&mut buffers.bonds);
-                let particle = (*support, particles.volume[i], matter.lame.at(i));
+                let particle = (*support, particles.volume[i], lame.at(i));
                 *basis = rule.basis(&mut row, particle, |u| u);
                 if keep_gradient && !basis.is_degenerate() {
                     *basis = rule.keep_gradient(&mut row, particle, basis, inverse, (around.world, i));

@@ -1,9 +1,9 @@
 //! From particles to a method that can step: neighbourhoods, volumes, scales; and back from a checkpoint.
 
-use super::{BodyFacts, Embedded, Flow, MatterColumns, Pace, Params, RestFacts, Tallies, VolumeRule};
+use super::{BodyFacts, Embedded, Flow, Pace, Params, RestFacts, Tallies, VolumeRule};
 use crate::forces::{SphViscosity, Viscosity, repulsion};
 use crate::geometry::Sampling;
-use crate::material::{LameParameter, Law};
+use crate::material::{LameParameter, Law, Property};
 use crate::math::{Mat3, Real, Vec3};
 use crate::methods::stiffness::Stiffness;
 use crate::methods::thin_bodies::refuse_thin_bodies;
@@ -69,21 +69,16 @@ impl Embedded {
             supports.sort_unstable_by(Real::total_cmp);
             bodies[body.index as usize] = BodyFacts {
                 law: body.law.unwrap_or(Law::Corotated),
-                measure: body.measure,
+                measure: body.flow.measure(),
                 piece: body.matter,
                 support: supports.get(supports.len() / 2).copied().unwrap_or(0.0),
                 ..unknown
             };
         }
-        let lame = LameParameter::from_moduli(&matter.youngs_modulus, &matter.poisson_ratio, n);
+        let lame = LameParameter::new(&particles.material, n);
         let mut method = Self {
             stiffness: Stiffness::new(particles, &lame),
-            matter: MatterColumns {
-                density: matter.density.clone(),
-                lame,
-                viscosity: matter.viscosity.clone(),
-                plasticity: matter.plasticity.clone(),
-            },
+            lame,
             bodies,
             reach: Vec::new(),
             log_volume: Vec::new(),
@@ -106,7 +101,12 @@ impl Embedded {
             sph: SphViscosity::default(),
             laplacian: Laplacian::default(),
             rest: RestFacts::default(),
-            lattice_warnings: matter.bodies.iter().filter(|b| b.flows).filter_map(lattice_warning).collect(),
+            lattice_warnings: matter
+                .bodies
+                .iter()
+                .filter(|b| b.flows())
+                .filter_map(lattice_warning)
+                .collect(),
             params,
         };
         method.compute_bases(particles);
@@ -116,7 +116,7 @@ impl Embedded {
         method.resize_scratch(n);
         method.find_rest_limits(particles);
         method.rest.n_degenerate = method.n_degenerate();
-        method.forces_at(&particles.position, &particles.body);
+        method.forces_at(&particles.position, particles);
         Ok(method)
     }
 
@@ -132,7 +132,7 @@ impl Embedded {
             if self.params.volume_rule == VolumeRule::Moments && total > 0.0 {
                 for &i in &members {
                     particles.volume[i] = scale * moments[i];
-                    particles.mass[i] = particles.volume[i] * self.matter.density.at(i);
+                    particles.mass[i] = particles.volume[i] * particles.material[Property::Density].at(i);
                 }
             }
         }
@@ -185,9 +185,10 @@ impl Embedded {
     pub(super) fn restore(&mut self, particles: &Particles) {
         let n = particles.len();
         self.bonds.restore();
+        self.lame = LameParameter::new(&particles.material, n);
         self.compute_bases(particles);
         self.resize_scratch(n);
         self.refit(&particles.position);
-        self.restore_reaches();
+        self.restore_reaches(particles);
     }
 }

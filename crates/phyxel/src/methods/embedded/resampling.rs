@@ -6,6 +6,7 @@
 //! instead of halfway, and mass and momentum are kept exactly.
 
 use super::{Basis, Embedded, Resampling};
+use crate::material::{LameParameter, Property, can_flow};
 use crate::math::{Mat3, Real, Vec3, outer, symmetric_eigen};
 use crate::methods::StepContext;
 use crate::mls::Laplacian;
@@ -246,7 +247,7 @@ impl Embedded {
     /// Contact radii follow the flow: in a sheet that is thinner than two spacings they shrink, else its particles would be
     /// pressed into one layer, which tells no F. They grow slowly: a radius that jumps lifts the matter.
     pub(super) fn follow_thickness(&self, particles: &mut Particles) {
-        if self.matter.plasticity.is_elastic() {
+        if !can_flow(&particles.material) {
             return;
         }
         let Particles { radius, contact_radius, .. } = particles;
@@ -347,7 +348,7 @@ impl Embedded {
         offset: Vec3,
     ) -> bool {
         let spacing = 2.0 * particles.radius[i];
-        if particles.mass[i] < LIGHTEST * self.matter.density.at(i) * spacing.powi(3) {
+        if particles.mass[i] < LIGHTEST * particles.material[Property::Density].at(i) * spacing.powi(3) {
             return false;
         }
         let vectors = bonds.vectors(i);
@@ -413,6 +414,7 @@ impl Embedded {
         let mut remap = Remap::new(PARTICLES, origins, &particles.mass);
         ctx.remap(particles, &mut remap);
         self.visit_particle_state(&mut remap);
+        self.lame = LameParameter::new(&particles.material, particles.len());
         let (name, unit, set, carry) = ("gradient", "1", PARTICLES, Carry::Mean);
         remap.visit(StateItem { name, unit, set, carry, data: StateData::Matrices(&mut self.gradients) });
         if !self.reach.is_empty() {

@@ -1,6 +1,7 @@
 //! A net for particles that are shot off: no particle is much faster than its neighbours.
 
 use super::Embedded;
+use crate::material::Property;
 use crate::math::{Real, Vec3, max_over};
 use crate::methods::StepContext;
 use crate::particles::Particles;
@@ -8,13 +9,13 @@ use rayon::prelude::*;
 
 impl Embedded {
     /// Speed of sound times the limit (m/s).
-    fn speed_limit(&self, i: usize) -> Real {
-        self.params.speed_limit * self.sound_speed(i)
+    fn speed_limit(&self, particles: &Particles, i: usize) -> Real {
+        self.params.speed_limit * self.sound_speed(particles, i)
     }
 
     /// √((λ + 2µ)/ρ) (m/s)
-    pub(super) fn sound_speed(&self, i: usize) -> Real {
-        (self.matter.lame.at(i).p_wave_modulus() / self.matter.density.at(i)).sqrt()
+    pub(super) fn sound_speed(&self, particles: &Particles, i: usize) -> Real {
+        (self.lame.at(i).p_wave_modulus() / particles.material[Property::Density].at(i)).sqrt()
     }
 
     /// v̄: mean velocity of the neighbours by mass, and their mass.
@@ -37,19 +38,20 @@ impl Embedded {
             let n = particles.len();
             // two particles differ by at most twice the largest difference from the common mean
             let mean = particles.momentum() / particles.total_mass();
-            let spread = max_over(n, |i| (particles.velocity[i] - mean).length() / self.speed_limit(i));
+            let spread =
+                max_over(n, |i| (particles.velocity[i] - mean).length() / self.speed_limit(particles, i));
             if spread.is_none_or(|s| 2.0 * s.0 <= 1.0) {
                 return;
             }
             let is_fast = |i: usize| {
                 let (around, mass) = self.around(particles, i);
-                mass > 0.0 && (particles.velocity[i] - around).length() > self.speed_limit(i)
+                mass > 0.0 && (particles.velocity[i] - around).length() > self.speed_limit(particles, i)
             };
             let fast: Vec<usize> = (0..n).into_par_iter().with_min_len(256).filter(|&i| is_fast(i)).collect();
             for &i in &fast {
                 let (around, mass) = self.around(particles, i);
                 let relative = particles.velocity[i] - around;
-                let excess = relative.length() / self.speed_limit(i);
+                let excess = relative.length() / self.speed_limit(particles, i);
                 if excess > 1.0 {
                     let change = relative * (1.0 / excess - 1.0);
                     particles.velocity[i] += change;

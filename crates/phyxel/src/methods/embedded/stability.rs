@@ -21,7 +21,7 @@ impl Embedded {
         self.force = saved.clone();
         let (highest, fastest) =
             highest_frequency(&particles.position, &particles.mass, smallest, |x, force| {
-                self.forces_at(x, &particles.body);
+                self.forces_at(x, particles);
                 force.copy_from_slice(&self.force);
             });
         self.force = saved;
@@ -36,7 +36,7 @@ impl Embedded {
         let scale = |i: usize| {
             let Basis { inverse_moment, weight_sum, .. } = self.basis[i];
             let flattest = 1.0 / symmetric_eigen(inverse_moment).0.x;
-            (flattest / weight_sum).sqrt() / self.sound_speed(i)
+            (flattest / weight_sum).sqrt() / self.sound_speed(particles, i)
         };
         let solid = (0..particles.len()).into_par_iter().filter(|&i| !self.basis[i].is_degenerate());
         let mut all: Vec<Real> = solid.map(scale).collect();

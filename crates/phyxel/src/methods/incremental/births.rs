@@ -2,6 +2,7 @@
 
 use super::Incremental;
 use crate::forces::repulsion;
+use crate::material::LameParameter;
 use crate::math::{Mat3, Real, Vec3};
 use crate::methods::MethodError;
 use crate::particles::Particles;
@@ -34,22 +35,13 @@ impl Incremental {
         Ok(())
     }
 
-    /// Constants of particles that are not known yet: those of the first particle of their body.
+    /// Constants of particles that are not known yet.
     pub(super) fn add_constants(&mut self, particles: &Particles) {
         let (known, n) = (self.room.len(), particles.len());
         if known == n {
             return;
         }
-        let mut models = vec![0u32; self.bodies.len()];
-        for (i, &body) in particles.body[..known].iter().enumerate().rev() {
-            models[body as usize] = i as u32;
-        }
-        let model = |i: usize| models[particles.body[i] as usize];
-        let order: Vec<u32> = (0..known as u32).chain((known..n).map(model)).collect();
-        self.lame.reorder(&order);
-        self.youngs_modulus.reorder(&order);
-        self.viscosity.reorder(&order);
-        self.plasticity.reorder(&order);
+        self.lame = LameParameter::new(&particles.material, n);
         for i in known..n {
             let spacing = 2.0 * particles.radius[i];
             self.full_support.push(self.params.support * spacing);

@@ -9,7 +9,7 @@
 //!   x_ij, y_ij bonds before and after the step (m)   τ Kirchhoff stress (Pa)   w_ij weight (1)   c_i stiffness (N/m)
 
 use super::{ForceForm, History, Increment, Incremental};
-use crate::material::{Answered, Unseen};
+use crate::material::{Answered, Unseen, Yielding};
 use crate::math::{
     Mat3, Real, Svd, Vec3, cofactor, frobenius_norm, max_over, outer, scaled_columns, sum_over,
     symmetric_eigen, symmetric_part, trace,
@@ -95,7 +95,7 @@ impl Incremental {
         let inverse = inverse_moment(sums.moment, sums.n_active);
         let body = &self.bodies[particles.body[i] as usize];
         let (lame, f) = (self.lame.at(i), self.gradient[i]);
-        let yielding = self.plasticity.at(i, body.measure, self.params.flow_rule);
+        let yielding = Yielding::at(&particles.material, i, body.measure, self.params.flow_rule);
         let volume = particles.volume[i];
         if yielding.flow_rate == 0.0 && self.is_plain() {
             // nothing flows: the shortest way to τ = P Fᵀ

@@ -3,6 +3,7 @@
 use super::{ForceForm, Incremental};
 use crate::forces::repulsion;
 use crate::kernels::cosine_weight;
+use crate::material::Property;
 use crate::math::{Mat3, Real, Vec3, max_over, outer, scaled_columns, sum_over, symmetric_eigen, trace};
 use crate::neighbors::{Grid, Neighbors};
 use crate::particles::Particles;
@@ -187,7 +188,8 @@ impl Incremental {
         self.weights.resize(self.neighbors.n_bonds(), 0.0);
         // Matter that is squeezed elastically is not crowded: rooms shrink along the squeeze; in elastic matter in all directions,
         // since it must not shake when its lists are renewed.
-        let room = |i: usize, squeeze: Real| match self.plasticity.can_flow(i) {
+        let flow_rate = &particles.material[Property::FlowRate];
+        let room = |i: usize, squeeze: Real| match flow_rate.at(i) > 0.0 {
             true => self.room[i] * squeeze,
             false => {
                 let most = repulsion::ELASTIC_ROOM * 2.0 * particles.radius[i];

@@ -32,9 +32,7 @@ use super::{
 };
 use crate::forces::{SphPressure, SphViscosity, StrainRateDamping, Viscosity, ViscousBonds};
 use crate::linear::Solved;
-use crate::material::{
-    LameParameter, Law, MaterialChange, Parameter, PlasticParameter, YieldMeasure, von_mises,
-};
+use crate::material::{LameParameter, Law, MaterialChange, Property, YieldMeasure, von_mises};
 use crate::math::{Mat3, Real, Vec3, sum_over, svd, trace};
 use crate::mls::EvenBonds;
 use crate::neighbors::Neighbors;
@@ -48,10 +46,8 @@ const BONDS: &str = "bonds";
 #[derive(Debug)]
 pub struct Incremental {
     params: Params,
+    /// Derived from the particles' moduli.
     lame: LameParameter,
-    youngs_modulus: Parameter,
-    viscosity: Parameter,
-    plasticity: PlasticParameter,
     stiffness: Stiffness,
     /// By the bodies' index in the world.
     bodies: Vec<BodyFacts>,
@@ -249,7 +245,7 @@ impl Method for Incremental {
         let mut item =
             |name, unit, set, carry, data| visitor.visit(StateItem { name, unit, set, carry, data });
         item("gradient", "1", PARTICLES, Carry::Mean, StateData::Matrices(&mut self.gradient));
-        item("hardening", "Pa", PARTICLES, Carry::Mean, StateData::Reals(&mut self.hardening));
+        item("plastic_stress", "Pa", PARTICLES, Carry::Mean, StateData::Reals(&mut self.hardening));
         item("plastic_strain", "1", PARTICLES, Carry::Mean, StateData::Reals(&mut self.plastic_strain));
         item("plastic_work", "J", PARTICLES, Carry::Sum, StateData::Reals(&mut self.plastic_work));
         item("flow_fraction", "1", PARTICLES, Carry::Mean, StateData::Reals(&mut self.flow_fraction));
@@ -389,19 +385,21 @@ impl Incremental {
             (_, ForceForm::Kernel) => self.gather_by_kernel(x, &particles.volume),
         }
         if self.params.pressure > 0.0 {
-            let Self { pressure, neighbors, support, params, youngs_modulus, force, .. } = self;
-            let stiffness = |i: usize| params.pressure * youngs_modulus.at(i);
+            let Self { pressure, neighbors, support, params, force, .. } = self;
+            let modulus = &particles.material[Property::YoungsModulus];
+            let stiffness = |i: usize| params.pressure * modulus.at(i);
             pressure.add_forces(neighbors, particles, support, stiffness, force);
         }
     }
 
     /// Implicit viscosity over a duration.
     fn damp(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>, duration: Real) -> Solved {
-        if self.viscosity.is_zero() {
+        if particles.material[Property::Viscosity].is_zero() {
             return Solved::nothing_to_do();
         }
-        let Self { viscous, sph, neighbors, weights, viscosity, params, support, .. } = self;
-        let Particles { position, velocity, mass, volume, .. } = particles;
+        let Self { viscous, sph, neighbors, weights, params, support, .. } = self;
+        let Particles { position, velocity, mass, volume, material, .. } = particles;
+        let viscosity = &material[Property::Viscosity];
         let bonds = EvenBonds { neighbors, weights };
         let solved = match params.viscosity_model {
             ViscosityModel::StrainRate => {

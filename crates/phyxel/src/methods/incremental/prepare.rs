@@ -32,7 +32,7 @@ impl Incremental {
         for body in &matter.bodies {
             bodies[body.index as usize] = BodyFacts {
                 law: body.law.unwrap_or(Law::Corotated),
-                measure: body.measure,
+                measure: body.flow.measure(),
                 piece: body.matter,
             };
         }
@@ -41,13 +41,10 @@ impl Incremental {
             piece_sizes[bodies[body as usize].piece as usize] += 1;
         }
         let stored_rest = params.history == History::StoredRest;
-        let lame = LameParameter::from_moduli(&matter.youngs_modulus, &matter.poisson_ratio, n);
+        let lame = LameParameter::new(&particles.material, n);
         let mut method = Self {
             stiffness: Stiffness::new(particles, &lame),
             lame,
-            youngs_modulus: matter.youngs_modulus.clone(),
-            viscosity: matter.viscosity.clone(),
-            plasticity: matter.plasticity.clone(),
             bodies,
             piece_sizes,
             full_support: particles.radius.iter().map(|r| params.support * 2.0 * r).collect(),

@@ -3,7 +3,7 @@
 use super::lists::bond_support;
 use super::{Incremental, Response};
 use crate::kernels::cosine_weight;
-use crate::material::Answered;
+use crate::material::{Answered, Yielding};
 use crate::math::{Mat3, Real, Svd, Vec3, outer, scaled_columns};
 use crate::particles::Particles;
 use rayon::prelude::*;
@@ -43,7 +43,7 @@ impl Incremental {
             }
             *f = product * inverse;
             let body = &this.bodies[particles.body[i] as usize];
-            let yielding = this.plasticity.at(i, body.measure, this.params.flow_rule);
+            let yielding = Yielding::at(&particles.material, i, body.measure, this.params.flow_rule);
             let Answered { svd: Svd { u, v, .. }, stress, flow } =
                 yielding.answer((body.law, this.lame.at(i)), *f, this.hardening[i], time_step);
             let volume = particles.volume[i];

@@ -1,7 +1,7 @@
 //! The method against differences of its energy, closed forms and the numbers of its validation targets.
 
 use super::*;
-use crate::material::{Law, Plasticity};
+use crate::material::Law;
 use crate::math::{Random, frobenius_norm, vec3};
 use crate::methods::testing::{lattice, matter, random_map};
 
@@ -65,10 +65,7 @@ fn turning_between_stretching_and_unstretching_leaves_nothing() {
 fn forces_are_minus_the_gradient_of_the_energy() {
     for &(law, key, _) in Law::ALL {
         let mut particles = lattice([4, 4, 4], 0.1, 0.2);
-        let mut given = matter(&particles, law, None);
-        let plasticity =
-            Plasticity { yield_stress: 1e9.into(), flow_rate: 1.0.into(), ..Plasticity::default() };
-        given.plasticity = PlasticParameter::resolve(Some(&plasticity), &particles.position);
+        let given = matter(&mut particles, law, Some((1e9, 1.0)));
         let mut method = Incremental::build(Params::default(), &mut particles, &given).unwrap();
         method.room.fill(0.1);
         method.find_lists(&particles);
@@ -200,7 +197,7 @@ fn the_lonely_keep_their_deformation() {
     assert_eq!(method.force[0], Vec3::ZERO);
     let mut two = lattice([4, 4, 4], 0.1, 0.0);
     two.body.iter_mut().zip(&two.position).for_each(|(b, x)| *b = u32::from(x.y > 0.2));
-    let mut given = matter(&two, Law::Corotated, None);
+    let mut given = matter(&mut two, Law::Corotated, None);
     given.bodies.push(crate::methods::GroupBody { index: 1, matter: 1, ..given.bodies[0].clone() });
     let method = Incremental::build(Params::default(), &mut two, &given).unwrap();
     let row = |i: usize| method.neighbors.row(i).iter().map(move |&j| (i, j as usize));
@@ -212,10 +209,8 @@ fn the_lonely_keep_their_deformation() {
 fn rooms_shrink_along_the_squeeze() {
     let a = 0.1;
     for can_flow in [true, false] {
-        let plasticity =
-            Plasticity { yield_stress: 1e9.into(), flow_rate: 1.0.into(), ..Plasticity::default() };
         let mut particles = lattice([6, 6, 6], a, 0.0);
-        let given = matter(&particles, Law::Corotated, can_flow.then_some(plasticity));
+        let given = matter(&mut particles, Law::Corotated, can_flow.then_some((1e9, 1.0)));
         let mut method = Incremental::build(Params::default(), &mut particles, &given).unwrap();
         deform(&mut method, &mut particles, Mat3::from_diagonal(vec3(0.6, 1.0, 1.0)));
         method.renew_lists(&particles);

@@ -26,8 +26,7 @@ use super::{
 use crate::forces::{StrainRateDamping, Viscosity, ViscousBonds};
 use crate::linear::Solved;
 use crate::material::{
-    Lame, LameParameter, MaterialChange, Parameter, StVenantKirchhoff, VolumeGuard, VolumeStiffness,
-    von_mises,
+    Lame, LameParameter, MaterialChange, Property, StVenantKirchhoff, VolumeGuard, VolumeStiffness, von_mises,
 };
 use crate::math::{Mat3, Real, Vec3, sum_over, trace};
 use crate::mls::{Answer, BondGeometry, WeightedBonds, fit_gradient, gather_answers};
@@ -47,10 +46,8 @@ pub struct Reference {
     // state
     rest_position: Vec<Vec3>,
     support_radius: Vec<Real>,
-    // matter
+    /// Derived from the particles' moduli.
     lame: LameParameter,
-    youngs_modulus: Parameter,
-    viscosity: Parameter,
     stiffness: Stiffness,
     // derived from the rest shape
     rest: RestShape,
@@ -233,16 +230,16 @@ impl Method for Reference {
 impl Reference {
     /// Implicit viscosity over the whole step.
     fn damp(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>) -> Solved {
-        if self.viscosity.is_zero() {
+        if particles.material[Property::Viscosity].is_zero() {
             return Solved::nothing_to_do();
         }
-        let Self { viscous, rest, gradients, viscosity, params, .. } = self;
-        let Particles { position, velocity, mass, volume, .. } = particles;
+        let Self { viscous, rest, gradients, params, .. } = self;
+        let Particles { position, velocity, mass, volume, material, .. } = particles;
         let bonds = ViscousBonds {
             bonds: rest.weighted_bonds(),
             positions: position,
             volumes: &|i| volume[i] * gradients[i].determinant().max(LEAST_VOLUME_RATIO),
-            viscosity,
+            viscosity: &material[Property::Viscosity],
             residual_share: params.stabilization,
         };
         let time_step = ctx.time_step;

@@ -4,7 +4,7 @@ use super::{Params, Reference, RestParticle, RestShape, Support, VolumeRule};
 use crate::forces::Viscosity;
 use crate::geometry::Sampling;
 use crate::kernels;
-use crate::material::LameParameter;
+use crate::material::{LameParameter, Property};
 use crate::math::{Mat3, Real, Vec3, trace};
 use crate::methods::stiffness::Stiffness;
 use crate::methods::{Matter, MethodError, keys};
@@ -46,12 +46,10 @@ impl Reference {
         if params.volume_rule == VolumeRule::Sph {
             sph_masses_and_volumes(particles, &spacing, &support_radius, matter);
         }
-        let lame = LameParameter::from_moduli(&matter.youngs_modulus, &matter.poisson_ratio, n);
+        let lame = LameParameter::new(&particles.material, n);
         let mut method = Self {
             stiffness: Stiffness::new(particles, &lame),
             lame,
-            youngs_modulus: matter.youngs_modulus.clone(),
-            viscosity: matter.viscosity.clone(),
             params,
             pieces,
             rest_position: particles.position.clone(),
@@ -102,6 +100,7 @@ impl Reference {
     pub(super) fn find_rest_particles(&mut self, particles: &Particles) {
         let rest = &self.rest_position;
         let RestShape { neighbors, weights, .. } = &self.rest;
+        let modulus = &particles.material[Property::YoungsModulus];
         let rows: Vec<(RestParticle, bool)> = (0..particles.len())
             .into_par_iter()
             .map(|i| {
@@ -112,7 +111,7 @@ impl Reference {
                 let a = moment(own());
                 let inverse = safe_inverse(a, MOMENT_TOLERANCE);
                 let degenerate = inverse.dropped > 0 || own().filter(|b| b.0 > 0.0).count() < MIN_BONDS;
-                let stiffness = self.params.stabilization * self.youngs_modulus.at(i) * particles.volume[i];
+                let stiffness = self.params.stabilization * modulus.at(i) * particles.volume[i];
                 let size = trace(a);
                 let particle = RestParticle {
                     inverse_moment: inverse.matrix,
@@ -173,7 +172,7 @@ fn sph_masses_and_volumes(
         let members = || (0..x.len()).filter(|&i| particles.body[i] == body.index);
         let mean = members().map(|i| density[i]).sum::<Real>() / members().count() as Real;
         for i in members().collect::<Vec<_>>() {
-            particles.mass[i] = cubes[i] / mean * matter.density.at(i);
+            particles.mass[i] = cubes[i] / mean * particles.material[Property::Density].at(i);
             particles.volume[i] = cubes[i] / density[i];
         }
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::geometry::Sampling;
-use crate::material::{PlasticParameter, YieldMeasure};
+use crate::material::{Flow, Material};
 use crate::math::{Random, frobenius_norm, outer, vec3};
 use crate::methods::{GroupBody, Matter};
 
@@ -29,8 +29,8 @@ fn lattice(n: [usize; 3], a: Real, jitter: Real) -> Particles {
         volume: vec![a.powi(3); k],
         radius: vec![0.5 * a; k],
         contact_radius: vec![0.5 * a; k],
-        impulse: Vec::new(),
         position,
+        ..Particles::default()
     }
 }
 
@@ -49,13 +49,10 @@ impl Reference {
     }
 }
 
-fn matter(nu: Real, volume: Real, sampling: Sampling) -> Matter {
+fn matter(particles: &mut Particles, nu: Real, sampling: Sampling) -> Matter {
+    let volume = particles.volume.iter().sum();
+    particles.material = Material::elastic(E, nu).resolve(&particles.position);
     Matter {
-        density: Parameter::Uniform(1000.0),
-        youngs_modulus: Parameter::Uniform(E),
-        poisson_ratio: Parameter::Uniform(nu),
-        viscosity: Parameter::Uniform(0.0),
-        plasticity: PlasticParameter::never(),
         bodies: vec![GroupBody {
             matter: 0,
             index: 0,
@@ -63,15 +60,14 @@ fn matter(nu: Real, volume: Real, sampling: Sampling) -> Matter {
             sampling,
             volume,
             law: None,
-            measure: YieldMeasure::Total,
-            flows: false,
+            flow: Flow::None,
         }],
     }
 }
 
 fn build(params: Params, particles: &mut Particles, nu: Real) -> Reference {
-    let volume = particles.volume.iter().sum();
-    Reference::build(params, particles, &matter(nu, volume, Sampling::Lattice)).unwrap()
+    let matter = matter(particles, nu, Sampling::Lattice);
+    Reference::build(params, particles, &matter).unwrap()
 }
 
 /// Random affine map plus noise.
@@ -283,8 +279,8 @@ fn degenerate_neighbourhoods_are_counted_and_give_no_force() {
     assert_eq!(method.force[far], Vec3::ZERO);
 
     let mut sheet = lattice([5, 5, 1], 0.1, 0.0);
-    let volume = sheet.volume.iter().sum();
-    let refused = Reference::build(Params::default(), &mut sheet, &matter(0.3, volume, Sampling::Lattice));
+    let matter = matter(&mut sheet, 0.3, Sampling::Lattice);
+    let refused = Reference::build(Params::default(), &mut sheet, &matter);
     assert!(refused.err().unwrap().message.contains("25 of 25"));
 }
 

@@ -3,7 +3,7 @@
 use super::{Body, BuildError};
 use crate::contact::{BodyTraits, Holds};
 use crate::geometry::Filled;
-use crate::material::{Parameter, PlasticParameter, YieldMeasure};
+use crate::material::Property;
 use crate::math::{Real, Vec3};
 use crate::methods::{GroupBody, Matter, MethodError, MethodFactory, find_method};
 use crate::particles::{PARTICLES, Particles, Remap};
@@ -41,22 +41,13 @@ impl Methods {
         let first = &members[0];
         let key = self.key(first.body);
         check_abilities(key, members)?;
-        let (mut particles, mut matter) = gather_matter(members, traits);
+        let (mut particles, matter) = gather_matter(members, traits);
         let mut holds = hold(&particles);
         let cell = 4.0 * particles.radius.iter().sum::<Real>() / particles.len() as Real;
         let order = sorting::morton_order(&particles.position, &particles.body, cell);
         let mut remap = Remap::reorder(PARTICLES, &order, &particles.mass);
         particles.visit_state(&mut remap);
         holds.visit_state(&mut remap);
-        for parameter in [
-            &mut matter.density,
-            &mut matter.youngs_modulus,
-            &mut matter.poisson_ratio,
-            &mut matter.viscosity,
-        ] {
-            parameter.reorder(&order);
-        }
-        matter.plasticity.reorder(&order);
         let factory = self.factory(key).ok_or_else(|| BuildError::UnknownMethod {
             body: first.index as usize,
             name: first.body.name.clone(),
@@ -102,7 +93,7 @@ pub(in crate::world) struct Member<'a> {
 fn check_abilities(key: &str, members: &[Member<'_>]) -> Result<(), BuildError> {
     let Some(entry) = find_method(key) else { return Ok(()) };
     for &Member { index, body: Body { name, material, .. }, .. } in members {
-        if let Some(refusal) = entry.refusal(material.law, material.plasticity.is_some()) {
+        if let Some(refusal) = entry.refusal(material.law, material.flow) {
             let message = format!("body \"{name}\": {}", refusal.message);
             let source = MethodError { body: Some(index), message };
             return Err(BuildError::Method { body: Some(index as usize), source });
@@ -114,19 +105,11 @@ fn check_abilities(key: &str, members: &[Member<'_>]) -> Result<(), BuildError> 
 /// Particles of a group in order of id, and what they are made of.
 fn gather_matter(members: &[Member<'_>], traits: &[BodyTraits]) -> (Particles, Matter) {
     let mut particles = Particles::default();
-    let zero = || Parameter::Uniform(0.0);
-    let mut matter = Matter {
-        density: zero(),
-        youngs_modulus: zero(),
-        poisson_ratio: zero(),
-        viscosity: zero(),
-        plasticity: PlasticParameter::never(),
-        bodies: Vec::new(),
-    };
+    let mut matter = Matter { bodies: Vec::new() };
     for &Member { index, body, points, first_id } in members {
-        let (n, before) = (points.positions.len(), particles.len());
-        let m = &body.material;
-        let density = m.density.resolve(&points.positions);
+        let n = points.positions.len();
+        let material = body.material.resolve(&points.positions);
+        let density = &material[Property::Density];
         let mut own = Particles {
             id: (first_id..first_id + n as u64).map(|id| id as u32).collect(),
             body: vec![index; n],
@@ -137,27 +120,21 @@ fn gather_matter(members: &[Member<'_>], traits: &[BodyTraits]) -> (Particles, M
             radius: points.spacing.iter().map(|s| 0.5 * s).collect(),
             contact_radius: points.spacing.iter().map(|s| 0.5 * s).collect(),
             impulse: Vec::new(),
+            material,
         };
         let center = own.center_of_mass();
         for (v, x) in own.velocity.iter_mut().zip(&own.position) {
             *v += body.angular_velocity.cross(*x - center);
         }
         particles.append(own);
-        matter.density.append(before, &density, n);
-        matter.youngs_modulus.append(before, &m.youngs_modulus.resolve(&points.positions), n);
-        matter.poisson_ratio.append(before, &m.poisson_ratio.resolve(&points.positions), n);
-        matter.viscosity.append(before, &m.viscosity.resolve(&points.positions), n);
-        let mut flow = PlasticParameter::resolve(m.plasticity.as_ref(), &points.positions);
-        matter.plasticity.append(before, &mut flow, n);
         matter.bodies.push(GroupBody {
             index,
             name: body.name.clone(),
             matter: traits[index as usize].matter,
             sampling: body.fill.sampling,
             volume: points.volume,
-            law: m.law,
-            measure: m.plasticity.as_ref().map_or(YieldMeasure::default(), |p| p.measure),
-            flows: m.plasticity.is_some(),
+            law: body.material.law,
+            flow: body.material.flow,
         });
     }
     (particles, matter)

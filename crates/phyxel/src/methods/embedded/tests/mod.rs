@@ -8,7 +8,7 @@ use super::deformation::growth_to_even;
 use super::*;
 use crate::contact::{BodyContactStep, BodyContacts, Contacts, Grips, Holds};
 use crate::forces::Fields;
-use crate::material::{Lame, Plasticity};
+use crate::material::Lame;
 use crate::math::{Random, frobenius_norm, polar, svd, trace, vec3};
 use crate::methods::Timings;
 use crate::methods::testing::{E, NU, lattice, matter, random_map};

@@ -250,7 +250,7 @@ fn resampling_at_rest_is_refused() {
         (Resampling::Gaps { split: 1.7, merge: 1.1 }, "merge_at"),
     ] {
         let mut particles = lattice([6, 6, 6], 0.05, 0.1);
-        let matter = matter(&particles, Law::Corotated, None);
+        let matter = matter(&mut particles, Law::Corotated, None);
         let refused = Embedded::build(Params { resampling, ..Params::default() }, &mut particles, &matter);
         let message = refused.err().unwrap().message;
         assert!(message.contains(word), "{message}");
