@@ -1,4 +1,4 @@
-//! How fast `phyxel view` streams a recorded run: a client without a picture.
+//! Measures how fast `phyxel view` streams a recorded run, with a client that draws nothing.
 //!
 //! ```text
 //! phyxel view out/clay --no-open &
@@ -12,7 +12,7 @@ use std::time::Instant;
 use tungstenite::client::IntoClientRequest;
 use tungstenite::{Message, WebSocket};
 
-/// As many requests as the page keeps under way.
+/// Number of requests that are pending at a time, the same as in the browser page.
 const UNDER_WAY: usize = 4;
 
 fn main() -> Result<(), Box<dyn Error>> {

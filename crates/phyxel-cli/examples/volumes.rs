@@ -1,5 +1,6 @@
-//! Estimates of the volume over the frames of a result, as a CSV table: those of the ledger, and the volumes of closed skins that are
-//! fitted to no volume, in the world and, where frames have the column `embedded_position`, in embedded space.
+//! Prints volume estimates for all frames of a result as a CSV table: those of the ledger, and the volumes of closed
+//! skins that are not fitted to a volume, in world space and, if frames have the column `embedded_position`, in
+//! embedded space.
 //!
 //! ```text
 //! cargo run --release -p phyxel-cli --example volumes -- out/fig5 > volumes.csv
@@ -10,7 +11,7 @@ use phyxel_skin::{Matter, SkinParams, skin};
 use std::error::Error;
 use std::path::Path;
 
-/// Columns of the ledger that are copied, where it has them.
+/// Columns of the ledger that are copied, if it has them.
 const ESTIMATES: [&str; 3] = ["volume", "volume_sph", "volume_moments"];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -37,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Volume of one skin around all particles, wherever their density puts it (m³).
+/// Returns the volume of one skin around all particles, placed by their density (m³).
 fn skin_volume(positions: &[[f32; 3]], frame: &ParticleTable) -> Result<f64, Box<dyn Error>> {
     Ok(skin(&Matter::new(positions, &frame.radius), &SkinParams::default())?.volume)
 }

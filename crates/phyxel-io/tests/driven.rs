@@ -1,4 +1,4 @@
-//! A world that is driven by hand, kept as a scene with events, does the same again.
+//! Tests that a world driven by hand and saved as a scene with events gives the same run again.
 
 use phyxel::material::{MaterialChange, Property};
 use phyxel::math::vec3;
@@ -63,7 +63,7 @@ fn build(text: &str) -> (SceneFile, World) {
     (file, world)
 }
 
-/// What a user might do at a frame.
+/// Performs actions of an imagined user at a frame.
 fn play(world: &mut World, frame: u32) {
     match frame {
         3 => {
@@ -117,7 +117,7 @@ fn a_kept_run_is_the_run() {
     assert_eq!(replayed.past_events(), driven.past_events());
     assert_eq!(replayed.ledger(), driven.ledger());
 
-    // and from a checkpoint in the middle, whose world has other columns than one that has just been built
+    // the same from a checkpoint in the middle, whose world has other columns than a newly built one
     let (_, mut resumed) = build(&text);
     Checkpoint::open(Cursor::new(&checkpoint)).unwrap().restore(&mut resumed).unwrap();
     assert_eq!(resumed.digest(), digests[19]);
@@ -127,7 +127,7 @@ fn a_kept_run_is_the_run() {
     assert_eq!(resumed.digest(), digests[FRAMES as usize - 1]);
 }
 
-/// What only the world can tell is said at the event.
+/// Checks that an event which only the world can refuse is reported at its place.
 #[test]
 fn an_event_that_the_method_cannot_do_is_refused_at_its_place() {
     let text = SCENE.replace("method = \"incremental\"", "method = \"reference\"")

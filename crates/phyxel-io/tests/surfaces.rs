@@ -1,4 +1,5 @@
-//! A body's own mesh, from the file to the surface in every frame: exact in turns and strains, whole after plastic flow.
+//! Tests of a body's own mesh, from the file to the surface in every frame: exact under rotation and strain, intact
+//! after plastic flow.
 
 use phyxel::math::{Mat3, Quat, Real, Vec3, vec3};
 use phyxel::methods::built_methods;
@@ -10,7 +11,8 @@ use std::f64::consts::{PI, TAU};
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// A ball with bumps, quadrangles with texture coordinates that have a seam, triangles at the poles, two groups.
+/// Returns the OBJ text of a ball with bumps, and the texture coordinates of its corners: quadrangles with a texture
+/// seam, triangles at the poles, two groups.
 fn bumpy_ball(n_around: usize, n_down: usize) -> (String, Vec<[f32; 2]>) {
     let point = |i: usize, j: usize| {
         let (around, down) = (TAU * i as Real / n_around as Real, PI * j as Real / n_down as Real);
@@ -85,7 +87,8 @@ impl Case {
         self.mesh.at(self.world.time(), &self.points(), &self.world.carried_velocities(0).unwrap())
     }
 
-    /// Largest distance of the vertices from where a map puts them, as a share of the size, after the particles were moved by it.
+    /// Moves the particles by a map and returns the largest distance of the vertices from their mapped positions, as a
+    /// fraction of the size.
     fn error_of(&mut self, map: impl Fn(Vec3) -> Vec3) -> Real {
         let before = self.points();
         self.world.edit_particles(|p| p.position.iter_mut().for_each(|x| *x = map(*x)));
@@ -131,7 +134,7 @@ fn turns_and_strains_are_exact_in_every_method() {
     }
 }
 
-/// A triangle is inverted if it looks the other way than what is around it.
+/// Returns the number of inverted triangles, which face away from the triangles around them, and of all examined ones.
 fn inverted(table: &SurfaceTable, is_looked_at: impl Fn([f32; 3]) -> bool) -> (usize, usize) {
     let place = |k: u32| table.position[k as usize];
     let normal = |&[a, b, c]: &[u32; 3]| {
@@ -152,7 +155,8 @@ fn inverted(table: &SurfaceTable, is_looked_at: impl Fn([f32; 3]) -> bool) -> (u
     (looked_at.iter().filter(is_bad).count(), looked_at.len())
 }
 
-/// Dropped so hard that it flows and stays flat: outside of the contact zone no triangle is turned over.
+/// Checks that after a drop so hard that the ball flows and stays flat, no triangle outside the contact zone is
+/// inverted.
 #[test]
 fn a_plastic_drop_leaves_no_triangle_inverted() {
     let least_flow = 0.9;

@@ -1,4 +1,4 @@
-//! From scene text to a world: what can be known only when meshes are read and shapes are filled.
+//! Tests of building a world from scene text: problems that are found only when meshes are read and shapes are filled.
 
 use phyxel::methods::CATALOGUE;
 use phyxel::world::World;
@@ -39,7 +39,7 @@ fn build(text: &str) -> Result<World, SceneError> {
     file.build_world(&folder(), &WorldOptions { max_particles: 100_000, ..WorldOptions::default() })
 }
 
-/// Builds a scene with one line changed, and expects this message on that line.
+/// Builds a scene with one line changed, and expects an error with this message on that line.
 fn refused(from: &str, to: &str, message: &str) {
     let text = SCENE.replace(from, to);
     assert_ne!(text, SCENE, "{from}");
@@ -100,7 +100,7 @@ fn all_bad_meshes_are_reported_at_once() {
     assert_eq!(build(&text).err().unwrap().problems.len(), 2);
 }
 
-/// The engine refuses what a method cannot run; the caret is under what asks for it.
+/// Checks that materials which a method cannot run are refused, with the caret under the key that asks for them.
 #[test]
 fn materials_that_a_method_cannot_run_are_reported_at_their_key() {
     let at = |keys: &str, word: &str, message: &str| {
@@ -127,7 +127,7 @@ fn materials_that_a_method_cannot_run_are_reported_at_their_key() {
     assert!(build(&rubber).is_ok());
 }
 
-/// Meshes are looked for wherever a scalar varies.
+/// Checks that meshes are also read for regions of varying scalars.
 #[test]
 fn a_region_of_plasticity_may_be_a_mesh() {
     let region = "{ inside.mesh.file = \"nowhere.obj\", value = 1, outside = 2 }";
@@ -136,7 +136,7 @@ fn a_region_of_plasticity_may_be_a_mesh() {
     assert!(error.contains("nowhere.obj") && error.contains("scene.toml:9:"), "{error}");
 }
 
-/// A mesh body is filled like the shape that the mesh is of, and a mesh may be a box given by its corners elsewhere.
+/// Checks that a mesh body is filled like the same shape without a mesh, here a box that is not centred at the origin.
 #[test]
 fn mesh_bodies_are_filled() {
     let cube = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n\

@@ -1,4 +1,5 @@
-//! A loop as in a game: bodies are spawned, pushed and removed, an obstacle follows the player, contacts and rays are asked.
+//! Example of a loop as in a game: bodies are spawned, pushed and removed, an obstacle follows the player, and contacts
+//! and rays are queried.
 //! `cargo run --release -p phyxel --example interactive`
 
 use phyxel::prelude::*;
@@ -21,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut spawned = Vec::new();
 
     for frame in 0..90 {
-        // spawn a body every half second, and kick it sideways
+        // spawns a body every half second, and pushes it sideways
         if frame % 30 == 0 {
             let body = world.add_body(block(&format!("spawned {frame}"), vec3(0.0, 0.6, 0.0)))?;
             world.push_body(body, vec3(4.0, 0.0, 0.0));
@@ -31,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         world.move_obstacle(paddle, vec3(0.6 * (0.05 * Real::from(frame)).sin(), 0.0, 0.0), Vec3::ZERO);
         world.advance(1.0 / 60.0)?;
 
-        // what stands on the floor, and how hard
+        // prints the bodies that touch obstacles, and their impulses
         for contact in world.contacts() {
             if let TouchingSide::Obstacle(obstacle) = contact.other
                 && frame % 15 == 0
@@ -43,7 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 );
             }
         }
-        // what the player looks at is removed if it was spawned
+        // removes the body that the player looks at, if it was spawned
         let look = world.cast_ray(vec3(1.0, 1.0, 0.0), vec3(-1.0, -0.9, 0.0));
         if let Some(hit) = look.filter(|hit| frame > 45 && spawned.contains(&hit.body)) {
             println!("frame {frame:2}: removes {} at {:.2}", world.body_names()[hit.body.index()], hit.point);

@@ -1,4 +1,4 @@
-//! A jelly block stepped with no files: `cargo run --release -p phyxel --example jelly`
+//! Example of a jelly block that is simulated without any files: `cargo run --release -p phyxel --example jelly`
 
 use phyxel::prelude::*;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Body::new("block", Shape::Box { size: Vec3::splat(0.2) }, 0.02, jelly).at(vec3(0.0, 0.3, 0.0));
     let floor =
         Obstacle::new("floor", Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 }.into()).with_friction(0.5);
-    // a field of the caller's own: wind that grows with height
+    // a user-defined field: wind that grows with height
     let wind = Field::Custom(Arc::new(|at| vec3(2.0 * at.position.y, 0.0, 0.0)));
     let mut world = World::builder().body(block).obstacle(floor).force(ForceField::always(wind)).build()?;
     for frame in 1..=60 {

@@ -1,4 +1,4 @@
-//! A method of the caller's own, without forking: particles joined by springs to their rest neighbours.
+//! Example of a user-defined method outside the engine: particles are joined to their rest neighbours by springs.
 //! `cargo run --release -p phyxel --example own_method`
 
 use phyxel::math::{Real, Vec3, sum_over};

@@ -1,4 +1,5 @@
-//! Bodies that meet each other and themselves, by every method: rest, momentum, friction, no passing through.
+//! Tests of contact between bodies and of a body with itself, by every method: rest, momentum, friction, no passing
+//! through.
 
 mod support;
 
@@ -29,7 +30,8 @@ fn counter(world: &World, name: &str) -> Real {
     world.ledger().counter(name).unwrap()
 }
 
-/// All particles of a body: positions and, by brute force, the directions away from their own neighbours.
+/// Returns the surface particles of a body: positions and, by brute force, the directions away from their own
+/// neighbours.
 fn surface_of(world: &World, body: u32, spacing: Real) -> Vec<(Vec3, Vec3)> {
     let all = |p: &Particles| -> Vec<Vec3> {
         (0..p.len()).filter(|&i| p.body[i] == body).map(|i| p.position[i]).collect()
@@ -44,8 +46,8 @@ fn surface_of(world: &World, body: u32, spacing: Real) -> Vec<(Vec3, Vec3)> {
     x.iter().map(|a| (*a, outward(a))).filter(|p| p.1 != Vec3::ZERO).collect()
 }
 
-/// How deep one body is inside the other, in spacings: along the mean normal of the nearest surface points that face each
-/// other, by brute force.
+/// Returns the depth of one body inside the other, in spacings, by brute force: along the mean normal of the nearest
+/// surface points that face each other.
 fn penetration(world: &World, a: u32, b: u32, spacing: Real) -> Real {
     let (a, b) = (surface_of(world, a, spacing), surface_of(world, b, spacing));
     let mut deepest: Real = 0.0;
@@ -65,7 +67,8 @@ fn penetration(world: &World, a: u32, b: u32, spacing: Real) -> Real {
     deepest / spacing
 }
 
-/// The upper block stands on the lower one, shifted and turned against it, half a spacing above: both come to rest.
+/// Checks that two stacked blocks come to rest; the upper one is shifted, rotated and starts half a spacing above the
+/// lower.
 #[test]
 fn two_stacked_blocks_come_to_rest() {
     let d = 0.05;
@@ -87,7 +90,7 @@ fn two_stacked_blocks_come_to_rest() {
         );
         assert!(ledger.max_speed < 1e-3, "{method}: {}", ledger.max_speed);
         assert!(deep < 0.3);
-        // it stands on it, and has not fallen off
+        // the upper block stands on the lower one and has not fallen off
         let p = world.particles().next().unwrap();
         let of_upper = || (0..p.len()).filter(|&i| p.body[i] == 1).map(|i| p.position[i]);
         let lowest = of_upper().map(|x| x.y).fold(Real::INFINITY, Real::min);
@@ -95,7 +98,7 @@ fn two_stacked_blocks_come_to_rest() {
     }
 }
 
-/// Two free blocks meet obliquely: what one gives the other gets.
+/// Checks that two free blocks that collide obliquely conserve momentum.
 #[test]
 fn colliding_bodies_keep_their_momentum() {
     let d = 0.05;
@@ -141,7 +144,8 @@ fn colliding_bodies_keep_their_momentum() {
     }
 }
 
-/// A block on a slab that is stuck to the floor, with gravity tilted: stays at 0.9 µ, slides with Coulomb's acceleration.
+/// Checks a block on a slab that is stuck to the floor, with tilted gravity: it stays at 0.9 µ and slides with
+/// Coulomb's acceleration above µ.
 #[test]
 fn friction_between_bodies_obeys_coulomb() {
     let (d, mu) = (0.05, 0.4);
@@ -183,7 +187,7 @@ fn friction_between_bodies_obeys_coulomb() {
     }
 }
 
-/// Eight blocks and balls fall into a box: they settle, and none is inside another.
+/// Checks that nine blocks and balls that fall into a box settle, and that none is inside another.
 #[test]
 fn a_pile_of_two_shapes_settles() {
     let d = 0.05;
@@ -232,7 +236,7 @@ fn a_pile_of_two_shapes_settles() {
     }
 }
 
-/// A bar in the shape of a U, pressed together between plates: its arms meet and do not pass through each other.
+/// Checks a U-shaped bar pressed together between plates: its arms meet and do not pass through each other.
 #[test]
 fn a_pressed_u_does_not_pass_through_itself() {
     let d = 0.05;
@@ -268,7 +272,7 @@ fn a_pressed_u_does_not_pass_through_itself() {
             .flat_map(|&i| right.iter().map(move |&j| (i, j)))
             .map(|(i, j)| end[i].distance(end[j]))
             .fold(Real::INFINITY, Real::min);
-        // inner faces, row by row: the left one stays left
+        // compares the inner faces: particles of the left one stay left of their nearest ones on the right
         let crossed = left.iter().filter(|&&i| {
             let near =
                 right.iter().min_by(|&&a, &&b| end[i].distance(end[a]).total_cmp(&end[i].distance(end[b])));
@@ -286,7 +290,7 @@ fn a_pressed_u_does_not_pass_through_itself() {
     }
 }
 
-/// Blocks by three different methods on each other: contact does not care who drives a body.
+/// Checks that blocks of three different methods can stand on each other: contact does not depend on the method.
 #[test]
 fn bodies_of_different_methods_meet() {
     let d = 0.05;
@@ -311,7 +315,7 @@ fn bodies_of_different_methods_meet() {
     assert!(heights.windows(2).all(|h| h[1] - h[0] > 0.22), "{heights:?}");
     assert!((carried - 1.0).abs() < 0.01);
 
-    // and in free space none of their momentum is lost
+    // in free space their momentum is conserved
     let mut builder = World::builder().gravity(Vec3::ZERO);
     for (k, method) in methods().enumerate() {
         let mut body =
@@ -332,7 +336,7 @@ fn bodies_of_different_methods_meet() {
     assert!(change < 1e-12 && most_contacts > 10.0);
 }
 
-/// How high two touching blocks are after the upper one was pulled up: (lower, upper).
+/// Returns the heights (lower, upper) of two touching blocks after the upper one was pulled up.
 fn pulled_apart(method: &str, fuse: bool) -> (Real, Real) {
     let d = 0.05;
     let mut lower = bar("lower", [5, 5, 5], d, damped(2e5, 200.0));
@@ -360,7 +364,7 @@ fn pulled_apart(method: &str, fuse: bool) -> (Real, Real) {
     (center(0), center(1))
 }
 
-/// Blocks that touch at the start are one piece if both say so, and two if not.
+/// Checks that blocks which touch at the start are one piece only if `fuse` is set for both.
 #[test]
 fn bodies_fuse_only_where_both_say_so() {
     for method in methods() {
@@ -373,8 +377,8 @@ fn bodies_fuse_only_where_both_say_so() {
     }
 }
 
-/// A method without a rest shape welds dough that meets later, too. (Elastic matter bounces off: it is at rest where it first
-/// feels the other, and that is where it lets go.)
+/// Checks that the incremental method, which has no rest shape, also welds dough that meets later. (Elastic matter
+/// bounces off: its rest state is that of the first contact, where it separates again.)
 #[test]
 fn incremental_bodies_weld_when_they_meet() {
     let d = 0.05;
@@ -400,7 +404,7 @@ fn incremental_bodies_weld_when_they_meet() {
     }
 }
 
-/// A block pressed down by a held one: grip and floor feel the same force.
+/// Checks a block that a held block presses down: grip and floor feel the same force.
 #[test]
 fn grips_feel_what_their_bodies_press_on() {
     let d = 0.05;
@@ -429,7 +433,7 @@ fn grips_feel_what_their_bodies_press_on() {
     }
 }
 
-/// Without contact bodies pass through each other, as in the papers.
+/// Checks that bodies pass through each other if contact is switched off, as in the papers.
 #[test]
 fn contact_can_be_switched_off() {
     let d = 0.05;
@@ -444,7 +448,7 @@ fn contact_can_be_switched_off() {
     assert!(counter(&world, "body_contacts") == 0.0);
 }
 
-/// Bodies that start inside each other are refused by name, unless they fuse.
+/// Checks that bodies which start inside each other are refused by name, unless they fuse.
 #[test]
 fn bodies_that_start_inside_each_other_are_refused() {
     let d = 0.05;
@@ -455,7 +459,7 @@ fn bodies_that_start_inside_each_other_are_refused() {
         builder("reference").body(left).body(right).build()
     };
     assert!(start(0.0, false).unwrap().warnings().is_empty());
-    // a little: they are pushed apart, and that is said
+    // small overlaps are pushed apart, with a warning
     assert!(start(0.4 * d, false).unwrap().warnings()[0].contains("\"left\" and \"right\""));
     let error = start(1.5 * d, false).err().unwrap().to_string();
     println!("{error}");

@@ -1,4 +1,4 @@
-//! Every method against closed-form physics: one body of test code, one row per method.
+//! Tests of every method against closed-form physics: the same test code, with one row of tolerances per method.
 
 mod support;
 
@@ -11,20 +11,20 @@ use phyxel::methods::built_methods;
 use phyxel::world::{World, WorldBuilder};
 use support::{bar, elastic, grip_across_z, positions, slope};
 
-/// What a method promises, each tolerance with its reason.
+/// Accuracy that a method must reach; each tolerance has its reason.
 struct Row {
     key: &'static str,
-    /// Relative error of Young's modulus of a pulled bar 6 across.
+    /// Relative error of Young's modulus of a pulled bar of 6 particles across.
     youngs_modulus: Real,
-    /// Particles across for which that holds, besides 6.
+    /// Numbers of particles across, besides 6, for which the tolerance of Young's modulus also holds.
     more_widths: &'static [usize],
     /// Absolute error of Poisson's ratio.
     poisson_ratio: Real,
-    /// Particles across a cantilever and the relative error of its tip.
+    /// Numbers of particles across a cantilever, each with the relative error of its tip.
     cantilever: &'static [(usize, Real)],
-    /// Relative error of the yield stress of a pulled bar, by measure; none for elastic methods.
+    /// Relative error of the yield stress of a pulled bar, by measure; empty for elastic methods.
     yield_stress: &'static [(YieldMeasure, Real)],
-    /// Relative error of the height and the run-out of a slumped deposit; none for elastic methods.
+    /// Relative error of the height and the run-out of a slumped deposit; `None` for elastic methods.
     deposit: Option<Real>,
     /// Relative error of the decay of a shear wave.
     viscosity: Real,
@@ -71,7 +71,7 @@ const ROWS: &[Row] = &[
         poisson_ratio: 0.02,
         // 11 % and 2 % too soft: fits over 32 neighbours smooth the bending
         cantilever: &[(6, 0.15), (8, 0.08)],
-        // the paper's measure: bands, in which residuals flow, too
+        // the paper's measure causes bands, in which residuals flow, too
         yield_stress: &[(YieldMeasure::Deviatoric, 0.08), (YieldMeasure::Total, 0.25)],
         deposit: Some(0.2),
         // 7.5 % too slow: the same smoothing, over 16 particles in half a wave
@@ -95,7 +95,7 @@ fn every_built_method_has_a_row() {
     assert_eq!(built, ROWS.iter().map(|r| r.key).collect::<Vec<_>>());
 }
 
-/// Velocity Verlet is exact for constant acceleration.
+/// Checks free fall: velocity Verlet is exact for constant acceleration.
 #[test]
 fn free_fall() {
     for_each_method(|row| {
@@ -111,8 +111,8 @@ fn free_fall() {
     });
 }
 
-/// A body that is only turned and moved has no strain, no energy and no stress; one that is stretched evenly has the same
-/// stress everywhere (the patch test of stresses).
+/// Checks that a body that is only rotated and moved has no strain, energy or stress, and that a uniformly stretched
+/// one has the same stress everywhere (the patch test of stresses).
 #[test]
 fn rigid_motion_costs_nothing_and_even_stretch_is_even() {
     for_each_method(|row| {
@@ -124,7 +124,7 @@ fn rigid_motion_costs_nothing_and_even_stretch_is_even() {
         let turn = phyxel::math::Quat::from_axis_angle(vec3(1.0, 2.0, -0.5).normalize(), 2.0);
         world.edit_particles(|p| p.position.iter_mut().for_each(|x| *x = turn * *x + vec3(3.0, 1.0, 2.0)));
         let (ledger, volume) = (world.ledger(), 0.02625);
-        // E V: what a strain of 1 would cost
+        // E V is the energy scale of a strain of 1
         assert!(ledger.elastic_energy.unwrap_or(0.0) < 1e-15 * 1e5 * volume, "{}", row.key);
         assert!((ledger.volume / volume - 1.0).abs() < 1e-12, "{}", row.key);
         world.advance(0.1).unwrap();
@@ -137,9 +137,9 @@ fn rigid_motion_costs_nothing_and_even_stretch_is_even() {
     });
 }
 
-/// Elastic energy by its parts, at strains that are small for every law: a block under a pressure p from all sides stores p²V/(2K), all
-/// of it as change of volume; one sheared by γ stores µ γ² V/2, all of it as change of shape; neither has a
-/// residual, which motion that fits do not see has.
+/// Checks the parts of the elastic energy, at strains that are small for every law: a block under a pressure p from all
+/// sides stores p²V/(2K), all of it as change of volume; one sheared by γ stores µ γ² V/2, all of it as change of
+/// shape. Neither has a residual; only motion that fits do not detect has one.
 #[test]
 fn elastic_energy_is_split_by_what_stores_it() {
     for_each_method(|row| {
@@ -161,7 +161,7 @@ fn elastic_energy_is_split_by_what_stores_it() {
         let pressed = energies(&|x| x * (1.0 - strain));
         let expected = pressure * pressure * volume / (2.0 * bulk);
         println!("{}: pressed {pressed:?}, expected {expected:e}", row.key);
-        // the laws differ by terms of the order of the strain; residuals are round-off of the squares of bonds
+        // the laws differ by terms of the order of the strain; residuals are only the round-off of squared bonds
         assert!((pressed.volumetric / expected - 1.0).abs() < 10.0 * strain, "{}", row.key);
         assert!(
             pressed.deviatoric.abs() < 1e-9 * expected && pressed.residual < 1e-8 * expected,
@@ -173,7 +173,7 @@ fn elastic_energy_is_split_by_what_stores_it() {
         println!("{}: sheared {sheared:?}, expected {expected:e}", row.key);
         assert!((sheared.deviatoric / expected - 1.0).abs() < 10.0 * strain, "{}", row.key);
         assert!(sheared.volumetric.abs() < 1e-6 * expected && sheared.residual < 1e-8 * expected);
-        // neighbours move against each other: fits see that at the surface only
+        // neighbours move against each other, which fits detect only at the surface
         let sign = |x: Vec3| if ((x / a).floor().element_sum() as i64) % 2 == 0 { 1.0 } else { -1.0 };
         let crossed = energies(&|x| x + vec3(0.01 * a * sign(x), 0.0, 0.0));
         println!("{}: crossed {crossed:?}", row.key);
@@ -181,7 +181,7 @@ fn elastic_energy_is_split_by_what_stores_it() {
     });
 }
 
-/// A free bar that spins and vibrates: energy, linear and angular momentum.
+/// Checks energy, linear and angular momentum of a free bar that spins and vibrates.
 #[test]
 fn spinning_and_vibrating_keeps_energy_and_momenta() {
     for_each_method(|row| {
@@ -220,8 +220,9 @@ fn spinning_and_vibrating_keeps_energy_and_momenta() {
     });
 }
 
-/// A bar pulled by 1 % between clamps, as in a tensile test: E from the grip's force and the strain in the middle, ν from
-/// the contraction there. Six particles across and, for the methods that promise it, also fewer and more.
+/// Checks a bar pulled by 1 % between clamps, as in a tensile test: E from the grip's force and the strain in the
+/// middle, ν from the contraction there. It has six particles across and, for methods that promise it, also fewer and
+/// more.
 #[test]
 fn pulled_bar_shows_the_asked_moduli() {
     for_each_method(|row| {
@@ -261,8 +262,8 @@ fn pulled_bar_shows_the_asked_moduli() {
     });
 }
 
-/// The stress at which a bar that is pulled slowly flows is the one that was asked for. The papers' measure counts pressure and
-/// reads low: flow gathers in bands.
+/// Checks that a slowly pulled bar flows at the given yield stress. The papers' measure counts pressure and gives a
+/// lower value, because flow concentrates in bands.
 #[test]
 fn pulled_bar_shows_the_asked_yield_stress() {
     for_each_method(|row| {
@@ -285,7 +286,7 @@ fn pulled_bar_shows_the_asked_yield_stress() {
                 .unwrap();
             world.advance(0.9).unwrap();
             assert!(world.ledger().n_yielded < 20, "0.7 % are elastic");
-            // well past the yield strain of 1 %: the mean over the plateau
+            // far beyond the yield strain of 1 %: the mean over the plateau
             world.advance(1.1).unwrap();
             world.advance(1.5).unwrap();
             let ledger = world.ledger();
@@ -297,10 +298,11 @@ fn pulled_bar_shows_the_asked_yield_stress() {
     });
 }
 
-/// Half of a plane deposit of matter that yields at a shear stress of ρ g k and has come to rest: height at the middle and length.
+/// Half of a plane deposit at rest: height at the middle and length. Its matter yields at a shear stress of ρ g k.
 ///
-/// To leading order in slopes, h² = 2 k (L − x). Matter that spreads is also pulled along: with the longitudinal stress of an ideally plastic
-/// layer (Nye 1967), h²/2 − (π/2) k h = k (L − x), which ends in a front of height π k. Area: k A = [h³/3 − (π/4) k h²] from π k to H.
+/// To leading order in slopes, h² = 2 k (L − x). Matter that spreads is also pulled lengthwise: with the longitudinal
+/// stress of an ideally plastic layer (Nye 1967), h²/2 − (π/2) k h = k (L − x), which ends in a front of height π k.
+/// The area A follows from k A = h³/3 − (π/4) k h², taken between h = π k and h = H.
 struct Deposit {
     height: Real,
     length: Real,
@@ -319,8 +321,9 @@ impl Deposit {
     }
 }
 
-/// A block that slumps under its weight on a floor where it sticks comes to rest as the theory of deposits says: half a slice, with a mirror
-/// at the middle. Height: mean over the first tenth. Run-out: where the height falls under a spacing.
+/// Checks that a block which slumps under its weight on a sticky floor comes to rest as the theory of deposits
+/// predicts: half a slice, with a mirror at the middle. The height is the mean over the first tenth; the run-out ends
+/// where the height falls under a spacing.
 #[test]
 fn slumped_block_rests_as_a_deposit() {
     for_each_method(|row| {
@@ -351,7 +354,7 @@ fn slumped_block_rests_as_a_deposit() {
                 let within = x.iter().filter(|p| (low..low + a).contains(&p.x));
                 let mut heights: Vec<Real> = within.map(|p| p.y).collect();
                 heights.sort_unstable_by(|a, b| b.total_cmp(a));
-                // a surface is rough: the mean of the highest
+                // a surface is rough: takes the mean of the highest particles
                 let n = heights.len().min(4);
                 if n == 0 { 0.0 } else { heights[..n].iter().sum::<Real>() / n as Real + 0.5 * a }
             };
@@ -383,7 +386,7 @@ fn slumped_block_rests_as_a_deposit() {
     });
 }
 
-/// A plane shear wave: particles that may only move along y, moving with cos(π z/L). The amplitude falls with
+/// Checks a plane shear wave: particles may only move along y, and move with cos(π z/L). The amplitude falls with
 /// exp(−η k² t/ρ); elasticity is too weak to matter.
 #[test]
 fn shear_wave_decays_as_the_asked_viscosity_says() {
@@ -419,7 +422,7 @@ fn shear_wave_decays_as_the_asked_viscosity_says() {
     });
 }
 
-/// A cantilever under its own weight against Timoshenko's beam.
+/// Checks the tip of a cantilever under its own weight against Timoshenko's beam.
 #[test]
 fn cantilever_bends_like_timoshenkos_beam() {
     for_each_method(|row| {

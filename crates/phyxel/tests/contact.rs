@@ -1,4 +1,4 @@
-//! Obstacles, friction, moving surfaces and grips against Newton and Coulomb.
+//! Tests of obstacles, friction, moving surfaces and grips against the laws of Newton and Coulomb.
 
 mod support;
 
@@ -16,7 +16,7 @@ fn plane(name: &str, normal: Vec3, friction: Friction) -> Obstacle {
     Obstacle { friction, ..Obstacle::new(name, shape) }
 }
 
-/// A cube on a slope that falls towards `downhill`, aligned with the slope and touching it.
+/// Builds a world with a cube on a slope that falls towards `downhill`, aligned with the slope and touching it.
 fn block_on_slope(downhill: Vec3, tangent: Real, mu: Real) -> (World, Vec3) {
     let angle = tangent.atan();
     let turn = Quat::from_axis_angle(Vec3::Y.cross(downhill).normalize(), angle);
@@ -36,7 +36,8 @@ fn center(world: &World) -> Vec3 {
     world.particles().next().unwrap().center_of_mass()
 }
 
-/// Stays at 0.95 µ, slides at 1.05 µ, and has Coulomb's acceleration at 1.5 µ, in every direction alike.
+/// Checks that a block stays at 0.95 µ, slides at 1.05 µ, and has Coulomb's acceleration at 1.5 µ, equally in every
+/// direction.
 #[test]
 fn block_on_a_slope_obeys_coulomb() {
     let mu = 0.5;
@@ -66,7 +67,7 @@ fn block_on_a_slope_obeys_coulomb() {
     }
 }
 
-/// A block at rest: the floor carries its weight, and the block does not sink or jitter.
+/// Checks that the floor carries the weight of a block at rest, which does not sink or jitter.
 #[test]
 fn floor_carries_the_weight() {
     let mut material = elastic(2e5, 0.3);
@@ -88,7 +89,8 @@ fn floor_carries_the_weight() {
     assert!((lowest - 0.025).abs() < 1e-6, "bottom layer half a spacing above the floor: {lowest}");
 }
 
-/// A sticky conveyor takes the block along at its own speed; a slippery one does not.
+/// Checks that a sticky or rough conveyor takes the block along at its own speed, and that one without friction does
+/// not.
 #[test]
 fn moving_surface_drags_by_friction() {
     for (friction, share) in
@@ -107,7 +109,7 @@ fn moving_surface_drags_by_friction() {
     }
 }
 
-/// A lid that presses a block: particles stay between floor and lid, and both feel the same force.
+/// Checks a plate that presses a block: particles stay between floor and plate, and both feel the same force.
 #[test]
 fn press_squeezes_between_floor_and_plate() {
     let mut plate = Obstacle::new("plate", Shape::Box { size: vec3(1.0, 0.1, 1.0) }.into());
@@ -137,7 +139,7 @@ fn press_squeezes_between_floor_and_plate() {
     }
 }
 
-/// A grip leads its particles exactly, and lets go at its release.
+/// Checks that a grip leads its particles exactly, and lets go at its release.
 #[test]
 fn grips_lead_and_release() {
     let keys = vec![
@@ -168,7 +170,8 @@ fn grips_lead_and_release() {
     assert_eq!(world.ledger().forces[0].1, Vec3::ZERO);
 }
 
-/// A cube of thick liquid on rails between a fixed and a led grip, sheared at a constant rate: the grip feels η A γ̇.
+/// Checks a cube of thick liquid on rails between a fixed and a led grip, sheared at a constant rate: the grip feels η
+/// A γ̇.
 #[test]
 fn grip_feels_the_viscous_force() {
     let (viscosity, a, n) = (2000.0, 0.02, 10);
@@ -195,7 +198,8 @@ fn grip_feels_the_viscous_force() {
     assert!((forces[1] / expected - 1.0).abs() < 0.15 && (forces[0] / expected + 1.0).abs() < 0.15);
 }
 
-/// What grips and obstacles are booked with is all the momentum that bodies gain, also under viscosity.
+/// Checks that the impulses recorded for grips and obstacles are all the momentum that bodies gain, also under
+/// viscosity.
 #[test]
 fn booked_impulses_are_the_change_of_momentum() {
     let mut material = elastic(1e5, 0.3);
@@ -219,7 +223,7 @@ fn booked_impulses_are_the_change_of_momentum() {
     assert!(error < 1e-10 * weight.length(), "{error:e}");
 }
 
-/// Friction does not creep under viscosity: sticking, and at half the angle of friction.
+/// Checks that viscous bodies do not creep, on a sticky floor and at half the angle of friction.
 #[test]
 fn viscous_bodies_do_not_creep() {
     for (friction, down) in [(Friction::Stick, 0.6), (Friction::Coulomb(0.5), 0.25)] {
@@ -246,7 +250,7 @@ fn viscous_bodies_do_not_creep() {
     }
 }
 
-/// A sticky plate that is lifted takes the block along; so does a drum that turns.
+/// Checks that a sticky plate takes the block along when it is lifted and rotated.
 #[test]
 fn sticky_surfaces_hold_what_they_touched() {
     let mut plate = Obstacle::new("plate", Shape::Box { size: vec3(1.0, 0.1, 1.0) }.into());
@@ -277,7 +281,7 @@ fn sticky_surfaces_hold_what_they_touched() {
     }
 }
 
-/// A thin plate that comes faster than a radius per elastic step does not jump over particles.
+/// Checks that a thin plate that moves more than a particle radius per elastic step does not jump over particles.
 #[test]
 fn fast_obstacles_do_not_tunnel() {
     let mut plate = Obstacle::new("plate", Shape::Box { size: vec3(1.0, 0.02, 1.0) }.into());
@@ -291,7 +295,7 @@ fn fast_obstacles_do_not_tunnel() {
     assert!(lowest > 0.6, "a particle at {lowest} is under the plate at 0.6");
 }
 
-/// A free body slows down by exp(−rate t), however strong the drag is.
+/// Checks that a free body slows down by exp(−rate t), also under strong drag.
 #[test]
 fn drag_is_exact() {
     for rate in [1.0, 2000.0] {

@@ -1,4 +1,4 @@
-//! The same bits for any number of threads, and across saving, restoring and going on.
+//! Tests that results are bitwise the same for any number of threads, and after saving, restoring and continuing.
 
 mod support;
 
@@ -10,7 +10,8 @@ use phyxel::world::{Action, Body, Event, Hold, World, WorldBuilder};
 use support::saving::{Saved, on_threads};
 use support::{bar, elastic, flowing_methods, grip_across_z, methods};
 
-/// Two bodies, one irregular and viscous, a floor with friction and a grip that turns: everything that could differ.
+/// Builds a world with everything that could differ: two bodies, one irregular and viscous, a floor with friction and a
+/// grip that turns.
 fn world() -> World {
     let mut soft = elastic(5e4, 0.4);
     soft[Property::Viscosity] = 20.0.into();
@@ -29,12 +30,12 @@ fn world() -> World {
         .unwrap()
 }
 
-/// Plastic bars that are dropped, twisted by a grip, split and merged.
+/// Builds a world with plastic bars that are dropped, twisted by a grip, split and merged.
 fn plastic_bars(method: &str) -> World {
     plastic_bars_builder(method).build().unwrap()
 }
 
-/// Everything that could differ, with every method.
+/// Returns builders of all test worlds, with their names, for every method.
 fn all_worlds() -> Vec<(String, Box<dyn Fn() -> World + Sync>)> {
     let mut all: Vec<(String, Box<dyn Fn() -> World + Sync>)> = vec![
         ("default method".into(), Box::new(world)),
@@ -56,7 +57,7 @@ fn plastic_bars_builder(method: &str) -> WorldBuilder {
     bar = bar.at(vec3(0.0, 0.16, 0.0));
     bar.fill.sampling = Sampling::Jittered;
     bar.velocity = vec3(0.0, -6.0, 0.0);
-    // its surface is carried along, through splits and merges
+    // the surface moves with the particles, through splits and merges
     bar.carried.points = bar.shape.triangulate(16).unwrap().refined(0.03).vertices().to_vec();
     let mut held = bar.clone().at(vec3(0.0, 0.16, 0.6));
     held.name = "held".into();
@@ -70,7 +71,7 @@ fn plastic_bars_builder(method: &str) -> WorldBuilder {
         .obstacle(floor.with_friction(0.4))
 }
 
-/// Bodies by all methods that fall on each other, one of them held.
+/// Builds a world with bodies of all methods that fall on each other, one of them held.
 fn meeting_world() -> World {
     let mut builder = World::builder().obstacle(
         Obstacle::new("floor", Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 }.into()).with_friction(0.4),
@@ -93,7 +94,8 @@ fn meeting_world() -> World {
     builder.grip(grip_across_z("hand", "body_0", [-0.2, -0.15], Axes::ALL, vec![turn])).build().unwrap()
 }
 
-/// Two bodies by each method that change before and after the save, at it, and between frames; one is dragged through it.
+/// Builds a world with two bodies of each method whose materials change before, at and after the save, also between
+/// frames; one body is dragged meanwhile.
 fn changing_world() -> World {
     let floor = Obstacle::new("floor", Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 }.into());
     let mut builder = World::builder().obstacle(floor.with_friction(0.4));
@@ -174,7 +176,8 @@ fn same_bits_for_any_number_of_threads() {
     }
 }
 
-/// Also when particles have split and merged, and the next update of the embedding is not due yet.
+/// Checks that a restored world continues with the same bits, also when particles have split and merged and the next
+/// update of the embedding is not due yet.
 #[test]
 fn restored_world_goes_on_with_the_same_bits() {
     let mut has_split = false;
@@ -205,15 +208,15 @@ fn goes_on_with_the_same_bits(name: &str, make: impl Fn() -> World) {
     assert_eq!(straight.frame(&["stress"]), resumed.frame(&["stress"]));
 }
 
-/// A world that is driven by calls between frames and one that was given what those were do the same. The second half of the
-/// calls moves what is dragged, through splits and merges.
+/// Checks that a world driven by calls between frames and a world given the same actions as events have the same
+/// results. The second half of the calls moves the dragged target, through splits and merges.
 #[test]
 fn calls_are_events_to_another_world() {
     let have_split: Vec<bool> = flowing_methods().map(calls_are_events).collect();
     assert!(have_split.contains(&true), "particles of some method have split or merged");
 }
 
-/// Tells whether particles have split or merged.
+/// Compares both worlds for one method, and returns true if particles have split or merged.
 fn calls_are_events(method: &str) -> bool {
     let make = |events: Vec<Event>| {
         let mut bodies = plastic_bars_builder(method);

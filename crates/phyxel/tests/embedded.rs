@@ -1,5 +1,5 @@
-//! The embedded method on whole scenes: flow, twist, violent drops, presses and knives, with the numbers of its
-//! validation targets.
+//! Tests of the embedded method on whole scenes: flow, twist, violent drops, presses and knives, with the numbers of
+//! its validation targets.
 
 mod support;
 
@@ -35,7 +35,7 @@ fn energy(ledger: &Ledger) -> Real {
     ledger.kinetic_energy + ledger.elastic_energy.unwrap() + ledger.gravity_energy
 }
 
-/// A bar of 21 × 5 × 5 spacings, twisted by 135° and sheared in half a second, then let go.
+/// Runs a bar of 21 × 5 × 5 spacings that is twisted by 135° and sheared in half a second, then released.
 fn twisted(material: Material, params: Params, duration: Real) -> (World, HashMap<u32, Vec3>) {
     let (d, size) = (0.05, vec3(1.05, 0.25, 0.25));
     let half = 0.5 * size.x;
@@ -70,7 +70,7 @@ fn by_id(world: &World) -> HashMap<u32, Vec3> {
     world.particles().flat_map(|p| p.id.iter().copied().zip(p.position.iter().copied())).collect()
 }
 
-/// Twist between the two end tenths about the bar's own axis (degrees).
+/// Returns the twist between the two end tenths about the bar's own axis (degrees).
 fn twist(world: &World, start: &HashMap<u32, Vec3>) -> Real {
     let now = by_id(world);
     let turn = |of_end: &dyn Fn(Vec3) -> bool| {
@@ -86,8 +86,8 @@ fn twist(world: &World, start: &HashMap<u32, Vec3>) -> Real {
     (y.z - z.y).atan2(y.y + z.z).to_degrees()
 }
 
-/// Jones 2014 Fig. 4: what is left of a twist of 135°. The highly plastic bars may still be turning
-/// when they are let go.
+/// Checks the twist that remains of 135°, Jones 2014 Fig. 4. The highly plastic bars may still be turning when they are
+/// released.
 #[test]
 fn twisted_bars_keep_what_has_flowed() {
     let (held, start) = twisted(elastic(1e5, 0.3), Params::default(), 0.5);
@@ -111,7 +111,7 @@ fn twisted_bars_keep_what_has_flowed() {
     }
 }
 
-/// Jones 2014 Fig. 2: the linear and the nonlinear embedding give nearly the same world.
+/// Checks that the linear and the nonlinear embedding give nearly the same positions, Jones 2014 Fig. 2.
 #[test]
 fn linear_and_nonlinear_embedding_move_the_world_alike() {
     let run = |embedding| {
@@ -127,7 +127,7 @@ fn linear_and_nonlinear_embedding_move_the_world_alike() {
     assert!(largest < 0.05 * 0.25, "{largest}");
 }
 
-/// The bar of the note's drop: 0.7 × 0.3 × 0.3 m, 14 × 6 × 6 spacings refined `n` times.
+/// Returns the builder of the note's drop: a bar of 0.7 × 0.3 × 0.3 m, 14 × 6 × 6 spacings refined `n` times.
 fn drop_builder(params: Params, n: Real, speed: Real, sampling: Sampling) -> WorldBuilder {
     let (d, size) = (0.05 / n, vec3(0.7, 0.3, 0.3));
     let mut bar = Body::new("bar", Shape::Box { size }, d, plastic(200.0, 400.0, 16.0));
@@ -137,13 +137,13 @@ fn drop_builder(params: Params, n: Real, speed: Real, sampling: Sampling) -> Wor
     world(params).body(bar).time_step(Some(1e-3 / n))
 }
 
-/// What happened in a drop.
+/// Result of a drop.
 struct Dropped {
-    /// Largest climb of the total energy over what it was before, in units of the first one.
+    /// Largest rise of the total energy above its earlier minimum, relative to the initial energy.
     rise: Real,
     strays: Real,
     max_speed: Real,
-    /// Where the highest 2 % begin (m).
+    /// Height above which the highest 2 % of the particles are (m).
     height: Real,
     ledger: Ledger,
 }
@@ -168,8 +168,8 @@ fn dropped(mut world: World, duration: Real) -> Dropped {
     Dropped { rise: rise / first, strays, max_speed, height, ledger: world.ledger() }
 }
 
-/// Without new neighbours and stabilisation, as in Jones 2014 Fig. 5 b, the matter falls apart, and the run says so; with them it is stable to
-/// the end.
+/// Checks that a drop without new neighbours and stabilization, as in Jones 2014 Fig. 5 b, ends with the error that the
+/// matter has fallen apart, and that with both it is stable to the end.
 #[test]
 fn drop_needs_new_neighbours() {
     let build = |embedding, stabilization| {
@@ -187,7 +187,7 @@ fn drop_needs_new_neighbours() {
     assert!(d.rise < 0.01 && d.strays == 0.0 && (0.1..0.18).contains(&d.height), "{} {}", d.rise, d.height);
 }
 
-/// Violent drops: the energy never climbs, nothing is lost.
+/// Checks that in violent drops the energy does not rise by more than 1 % and no particle becomes a stray.
 #[test]
 fn drops_lose_no_particle_and_gain_no_energy() {
     for (n, speed) in [(2.0, 5.0), (2.0, 8.0), (3.0, 5.0), (3.0, 8.0)] {
@@ -214,8 +214,8 @@ fn drops_lose_no_particle_and_gain_no_energy() {
     }
 }
 
-/// Half the step changes the height by less than 3 %, two thirds of the spacing by less than 8 %. (A bar of six layers ends less than two
-/// and a half spacings high, and is 20 % higher.)
+/// Checks convergence: half the time step changes the height by less than 3 %, two thirds of the spacing by less than 8
+/// %. (A bar of six layers ends less than two and a half spacings high, and is 20 % higher.)
 #[test]
 fn drops_converge() {
     let height = |n: Real, step: Real| {
@@ -228,7 +228,7 @@ fn drops_converge() {
     assert!((finer / plain - 1.0).abs() < 0.08, "{plain} {finer}");
 }
 
-/// On a knife of 10° half-angle at 10 m/s.
+/// Checks that a bar that falls on a knife of 10° half-angle at 10 m/s leaves few strays.
 #[test]
 fn knife_leaves_few_strays() {
     let side = |x: Real| {
@@ -244,7 +244,7 @@ fn knife_leaves_few_strays() {
     assert!(d.strays <= 5.0 && d.rise < 0.01, "{} {}", d.strays, d.rise);
 }
 
-/// A bar of 5408 particles pressed by a plate to a fifth and to a tenth of its height.
+/// Checks a bar of 5408 particles that a plate presses to a fifth and to a tenth of its height.
 #[test]
 fn press_to_a_tenth() {
     let (d, rate) = (0.05, 3.0);
@@ -301,7 +301,7 @@ fn press_to_a_tenth() {
     }
 }
 
-/// The paper's own settings run: a mild drop flattens the bar, and only the running masses fluctuate.
+/// Checks that the paper's own settings run: a mild drop flattens the bar, and only the running masses fluctuate.
 #[test]
 fn the_papers_settings_run() {
     let params = Params::paper();
@@ -324,7 +324,8 @@ fn the_papers_settings_run() {
     assert_ne!(mass(&world), start.0, "masses run");
 }
 
-/// Every integrator with every kind of viscosity keeps linear momentum and takes energy; only SPH's brakes rotation.
+/// Checks that every integrator with every kind of viscosity keeps linear momentum and loses energy, and that only SPH
+/// viscosity brakes rotation.
 #[test]
 fn integrators_and_viscosities_keep_momentum() {
     use phyxel::methods::embedded::{Integrator, ViscosityModel};

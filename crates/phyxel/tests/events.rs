@@ -1,4 +1,4 @@
-//! What changes while a world runs: gravity, materials, a hand that drags; by calls and by events.
+//! Tests of changes while a world runs: gravity, materials and a hand that drags, by calls and by events.
 
 mod support;
 
@@ -22,7 +22,7 @@ fn flow(yield_stress: Option<Real>, flow_rate: Option<Real>) -> MaterialChange {
     change
 }
 
-/// A block of 8³ cells of 2.5 cm in free space.
+/// Returns the builder of a world with a block of 8³ cells of 2.5 cm in free space.
 fn block(method: &str, material: Material) -> WorldBuilder {
     let body = bar("block", [8, 8, 8], 0.025, material);
     World::builder().default_method(method).gravity(Vec3::ZERO).body(body)
@@ -32,12 +32,12 @@ fn top() -> Hold {
     Hold::Nearest { body: "block".into(), point: vec3(0.1, 0.2, 0.1) }
 }
 
-/// Radius of the hand on that block: four spacings, or half of its size.
+/// Radius of the hand on that block (m): four spacings, which is half of its size.
 const HAND: Real = 0.1;
 const MASS: Real = 8.0;
 
-/// The first impulse on a body at rest is k d Δt, and the largest force is four times its weight, or what strains it by
-/// 15 % over the hand's area.
+/// Checks that the first impulse on a body at rest is k d Δt. The largest force is four times its weight, or the force
+/// that strains it by 15 % over the hand's area.
 #[test]
 fn the_hand_pulls_as_the_formula_says() {
     for method in methods() {
@@ -65,7 +65,7 @@ fn the_hand_pulls_as_the_formula_says() {
     }
 }
 
-/// Momentum is the sum of the hand's impulses, to the last step, and stays what it is when the hand lets go.
+/// Checks that momentum is exactly the sum of the hand's impulses, and stays constant after the release.
 #[test]
 fn momentum_is_what_the_hand_gave() {
     for method in methods() {
@@ -86,8 +86,8 @@ fn momentum_is_what_the_hand_gave() {
     }
 }
 
-/// Soft to stiff, near and far: the body stays whole, is not thrown, and comes to rest at the target against gravity if its matter
-/// can carry it.
+/// Checks drags of soft and stiff matter to near and far targets: the body stays whole, is not thrown, and comes to
+/// rest at a near target against gravity.
 #[test]
 fn every_matter_can_be_dragged_to_every_place() {
     for method in methods() {
@@ -115,7 +115,7 @@ fn every_matter_can_be_dragged_to_every_place() {
             if !far {
                 let (id, _) = world.dragged().unwrap();
                 let off = x[id as usize].distance(target);
-                // the weight is 0.42 of the largest force, which a distance of the hand's radius gives
+                // the weight is 0.42 of the largest force, which the hand exerts at a distance of its radius
                 assert!(off < 0.6 * HAND, "{method}: {off}");
                 let force = world.drag_force();
                 assert!((force.y / (9.81 * MASS) - 1.0).abs() < 0.1, "{method}: {force}");
@@ -124,7 +124,8 @@ fn every_matter_can_be_dragged_to_every_place() {
     }
 }
 
-/// A merge keeps one of two ids. The hand goes on with the nearest particle.
+/// Checks that the hand continues with the nearest particle if the dragged one is gone: a merge keeps only one of two
+/// ids.
 #[test]
 fn a_dragged_particle_that_is_gone_is_replaced_by_the_nearest() {
     let mut world = block("embedded", elastic(4e4, 0.3)).build().unwrap();
@@ -139,7 +140,7 @@ fn a_dragged_particle_that_is_gone_is_replaced_by_the_nearest() {
     assert_eq!(gone, ActionError::NoParticle { body: "block".into(), id });
 }
 
-/// A bar pulled by one per cent and held there; force on the far end.
+/// Builds a world with a bar that is pulled by one per cent and held there.
 fn pulled_bar(method: &str, material: Material) -> World {
     let pull = Keyframe { time: 0.1, translation: vec3(0.0, 0.0, 0.006), rotation: Vec3::ZERO };
     let slide = Axes { x: false, y: false, z: true };
@@ -158,7 +159,8 @@ fn grip_force(world: &mut World) -> Real {
     world.ledger().forces[1].1.z
 }
 
-/// Young's modulus is the new one at once, by the tolerance of the conformance tests (5 %, 2 % for the incremental method).
+/// Checks that a change of Young's modulus acts at once, by the tolerance of the conformance tests (5 %, 2 % for the
+/// incremental method).
 #[test]
 fn a_held_bar_pulls_with_its_new_stiffness() {
     for method in methods() {
@@ -178,7 +180,8 @@ fn a_held_bar_pulls_with_its_new_stiffness() {
     }
 }
 
-/// A body hangs twice as far when it is half as stiff: where it comes to rest is what a world built of that matter says.
+/// Checks that a hanging bar stretches twice as far when it is half as stiff, to the same length as in a world built of
+/// that material.
 #[test]
 fn a_hanging_block_finds_its_new_length() {
     let hanging = |method: &str, youngs_modulus: Real| {
@@ -208,7 +211,8 @@ fn a_hanging_block_finds_its_new_length() {
     }
 }
 
-/// After any change the stable step is that of a world built so, or somewhat shorter where Poisson's ratio changes.
+/// Checks that after any change the stable step is that of a newly built world, or somewhat shorter where Poisson's
+/// ratio changes.
 #[test]
 fn the_stable_step_follows_the_material() {
     for method in methods() {
@@ -230,7 +234,7 @@ fn the_stable_step_follows_the_material() {
             assert!(expected.contains(&ratio), "{method}, E = {e}, nu = {start} to {nu}: {ratio}");
             changed.advance(0.02).unwrap();
         }
-        // much stiffer matter is not torn matter
+        // much stiffer matter must not be mistaken for torn matter
         let mut world = block(method, elastic(1e3, 0.3)).time_step(Some(1e-4)).build().unwrap();
         world.set_material("block", moduli(1e10, None)).unwrap();
         world.advance(1e-4).unwrap();
@@ -238,7 +242,8 @@ fn the_stable_step_follows_the_material() {
     }
 }
 
-/// Matter that begins to flow falls to its yield stress; when it flows no more it stays as it is, and springs back.
+/// Checks that the stress of matter that starts to flow falls to its yield stress, and that matter becomes elastic
+/// again when the flow is switched off.
 #[test]
 fn a_body_becomes_plastic_and_elastic_again() {
     for method in flowing_methods() {
@@ -248,7 +253,7 @@ fn a_body_becomes_plastic_and_elastic_again() {
         world.set_material("bar", flow(Some(400.0), Some(100.0))).unwrap();
         world.advance(0.6).unwrap();
         let flown = grip_force(&mut world);
-        // 1 % of 100 kPa were 1000 Pa
+        // the elastic stress was 1 % of 100 kPa, that is 1000 Pa
         assert!((flown / elastic_force / 0.4 - 1.0).abs() < 0.1, "{method}: {flown} {elastic_force}");
         let work = world.ledger().plastic_work;
         assert!(work > 0.0);
@@ -258,7 +263,7 @@ fn a_body_becomes_plastic_and_elastic_again() {
         let stiffer = grip_force(&mut world);
         assert!((stiffer / flown / 2.0 - 1.0).abs() < 0.05, "{method}: {stiffer} {flown}");
         assert_eq!(world.ledger().plastic_work, work);
-        // what did not flow so far must be told how
+        // matter that did not flow so far needs all parameters of the flow
         assert!(world.set_material("bar", flow(Some(300.0), None)).is_err());
     }
     let mut world = pulled_bar("reference", elastic(1e5, 0.3));
@@ -267,7 +272,7 @@ fn a_body_becomes_plastic_and_elastic_again() {
     assert!(world.past_events().is_empty(), "what was refused has not happened");
 }
 
-/// Viscosity that is switched on brakes a vibration.
+/// Checks that viscosity that is switched on damps a vibration.
 #[test]
 fn viscosity_can_be_switched_on() {
     for method in methods() {
@@ -298,7 +303,8 @@ fn gravity(time: Real, y: Real) -> Event {
     Event { time, action: Action::Gravity(vec3(0.0, y, 0.0)) }
 }
 
-/// Events act at their times, in whichever order they are given: fall, float, fall faster; positions are parabolas.
+/// Checks that events act at their times, in whatever order they are given: the body falls, floats and falls faster, on
+/// parabolas.
 #[test]
 fn events_act_at_their_times() {
     let events = vec![gravity(0.25, -20.0), gravity(0.1, 0.0)];
@@ -316,7 +322,7 @@ fn events_act_at_their_times() {
     assert!(world.future_events().is_empty());
 }
 
-/// An event at a frame's time happens after the frame, whatever rounding does to the times.
+/// Checks that an event at a frame's time acts after the frame, despite rounding of the times.
 #[test]
 fn an_event_at_the_end_of_an_interval_waits_for_the_next() {
     let mut world = drops(vec![gravity(0.1, 5.0), gravity(0.2, 1.0)]).unwrap();
@@ -325,14 +331,14 @@ fn an_event_at_the_end_of_an_interval_waits_for_the_next() {
     assert_eq!(world.past_events().len(), 0);
     world.advance_to(0.1).unwrap();
     assert_eq!(world.past_events().len(), 0, "no time has passed");
-    // the third part of 0.6 is not quite 0.2
+    // a third of 0.6 is not exactly 0.2
     world.advance_to(0.1 + 0.1 + 1e-16).unwrap();
     assert_eq!(world.gravity().y, 5.0);
     world.advance_to(0.21).unwrap();
     assert_eq!(world.gravity().y, 1.0);
 }
 
-/// Cutting an interval leaves the ledger's means and counts whole.
+/// Checks that events within an interval do not change the means and counts of the ledger.
 #[test]
 fn the_ledger_sees_the_whole_interval() {
     let mut plain = drops(Vec::new()).unwrap();
@@ -357,7 +363,7 @@ fn events_that_cannot_happen_are_refused() {
     assert!(refused(change("block", flow(Some(1.0), Some(1.0)))).contains("cannot run plastic"));
     assert!(refused(event(Action::Gravity(Vec3::NAN))).contains("must be finite"));
     assert!(refused(gravity(-1.0, 0.0)).contains("at least 0"));
-    // which ids there are is known only when the time has come
+    // the existing ids are known only at the time of the event
     let hold = Hold::Particle { body: "block".into(), id: 99_999 };
     let mut world = drops(vec![event(Action::Drag { hold, to: Vec3::ZERO })]).unwrap();
     let error = world.advance_to(1.0).unwrap_err();
@@ -365,7 +371,8 @@ fn events_that_cannot_happen_are_refused() {
     assert!(error.to_string().contains("body \"block\" has no particle 99999. Change the event"), "{error}");
 }
 
-/// Bodies of one method have materials of their own, also after changes, and one that varies needs both moduli.
+/// Checks that bodies of one method have independent materials, also after changes, and that a varying material needs
+/// both moduli.
 #[test]
 fn other_bodies_keep_their_material() {
     for method in methods() {

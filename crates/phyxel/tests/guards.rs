@@ -1,4 +1,4 @@
-//! Runs that go wrong end with a message; descriptions that cannot work are refused.
+//! Tests that failing runs end with a message, and that impossible descriptions are refused.
 
 mod support;
 
@@ -73,7 +73,8 @@ fn bodies_inside_obstacles_are_named() {
     assert!(World::builder().body(lying).obstacle(floor).build().unwrap().warnings().is_empty());
 }
 
-/// A caller who moves particles gets the forces of the new shape in the very first kick: speeds grow evenly.
+/// Checks that the first kick after a caller has moved particles uses the forces of the new shape: speeds grow
+/// uniformly.
 #[test]
 fn edited_positions_are_felt_from_the_first_step() {
     let mut world = World::builder()

@@ -1,5 +1,5 @@
-//! The incremental method: drops, twists and the comparison of Gerszewski 2009 Fig. 8 against the numbers of its validation
-//! targets.
+//! Tests of the incremental method: drops, twists and the comparison of Gerszewski 2009 Fig. 8 against the numbers of
+//! its validation targets.
 
 mod support;
 
@@ -20,7 +20,7 @@ fn plastic(yield_stress: Real, flow_rate: Real, viscosity: Real) -> Material {
     material.creeping(YieldMeasure::Total, yield_stress, flow_rate)
 }
 
-/// The paper's forces with the first Piola–Kirchhoff stress.
+/// Returns settings for the paper's forces with the first Piola–Kirchhoff stress.
 fn kernel_form() -> Params {
     Params { stress_form: StressForm::FirstPiola, flow_rule: FlowRule::PerSecond, ..Params::paper() }
 }
@@ -42,11 +42,11 @@ fn percentile(mut values: Vec<Real>, share: Real) -> Real {
     values[((values.len() - 1) as Real * share).round() as usize]
 }
 
-/// What a drop of 7³ particles at 2 m/s comes to.
+/// Result of a drop of 7³ particles at 2 m/s.
 struct Dropped {
-    /// Highest clearance under the lowest particle after the first contact (m).
+    /// Largest clearance under the lowest particle after the first contact (m).
     bounce: Real,
-    /// Height of the top particles' centres over the lowest possible ones (m).
+    /// Height of the centres of the top particles above the lowest possible centres (m).
     top: Real,
     /// Extent in x (m).
     width: Real,
@@ -75,7 +75,8 @@ fn dropped(params: Params, material: Material, duration: Real) -> Dropped {
     }
 }
 
-/// Targets 6 and 7: jelly bounces, clay does not and spreads, matter that thickens under stress bounces and then slumps.
+/// Targets 6 and 7: jelly bounces, clay does not bounce and spreads, and matter that thickens under stress bounces and
+/// then slumps.
 #[test]
 fn drops_bounce_or_spread_as_the_matter_says() {
     let mut jelly = elastic(1e5, 0.3);
@@ -104,7 +105,8 @@ fn drops_bounce_or_spread_as_the_matter_says() {
     }
 }
 
-/// Twist of the top against the bottom about y (°), and the distance from the start, turned back, in spacings.
+/// Returns the twist of the top against the bottom about y (°), and the distance from the start after turning back
+/// (spacings).
 fn twist(start: &[Vec3], now: &[Vec3]) -> (Real, Real) {
     let center = |all: &[Vec3]| all.iter().sum::<Vec3>() / all.len() as Real;
     let (a, b) = (center(start), center(now));
@@ -125,7 +127,7 @@ fn twist(start: &[Vec3], now: &[Vec3]) -> (Real, Real) {
     (turned, (square / pairs.len() as Real).sqrt() / A)
 }
 
-/// Target 8: an elastic cube comes back from a twisting load.
+/// Target 8: an elastic cube returns to its shape after a twisting load.
 #[test]
 fn an_elastic_twist_comes_back() {
     let load = Field::Custom(Arc::new(|p: FieldPoint| {
@@ -152,7 +154,7 @@ fn an_elastic_twist_comes_back() {
     }
 }
 
-/// The settings of Gerszewski 2009, all at once, and each option by itself, run through a drop.
+/// Checks that a drop runs with all settings of Gerszewski 2009 at once, and with each option by itself.
 #[test]
 fn the_papers_settings_and_every_option_run() {
     let options = [

@@ -1,11 +1,12 @@
-//! A layer uses only lower layers, and methods never import each other: read from the `use` lines themselves.
+//! Tests that a module uses only lower layers and that methods never import each other, from the `use` lines of the
+//! source.
 
 use phyxel::methods::built_methods;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Module and layer, lowest first.
+/// Modules and their layers, lowest first.
 const LAYERS: &[(&str, u32)] = &[
     ("math", 0),
     ("frame", 1),
@@ -34,7 +35,7 @@ fn source_files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Every `crate::NAME` of a text outside comments and tests.
+/// Returns every `crate::NAME` of a text outside comments and tests.
 fn modules_used(text: &str) -> BTreeSet<String> {
     let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
     let mut used = BTreeSet::new();

@@ -1,5 +1,5 @@
-//! Methods that are shaped differently from those of the catalogue fit into the world: degrees of freedom that are not the particles,
-//! and implicit steps of 1/30 s with swept contact.
+//! Tests of methods with a structure that differs from those of the catalogue: degrees of freedom that are not the
+//! particles, and implicit steps of 1/30 s with swept contact.
 
 #[path = "newcomers/affine.rs"]
 mod affine;
@@ -22,7 +22,7 @@ fn builder() -> WorldBuilder {
     World::builder().method(Affine::EXPLICIT).method(Affine::IMPLICIT)
 }
 
-/// A block of 6 × 6 × 6 particles, 0.12 m wide.
+/// Creates a block of 6 × 6 × 6 particles, 0.12 m wide.
 fn block(name: &str, method: &str) -> Body {
     let material = elastic(5e5, 0.0).with(Property::Viscosity, 50.0);
     let mut body = Body::new(name, Shape::Box { size: Vec3::splat(0.12) }, 0.02, material);
@@ -124,7 +124,7 @@ fn a_hand_drags_them() {
     }
 }
 
-/// Every kind stands on every other, and on bodies of the methods of the catalogue.
+/// Checks that every kind can stand on every other, and on bodies of the methods of the catalogue.
 #[test]
 fn they_stand_on_each_other() {
     let own = KINDS.map(key);
@@ -152,7 +152,8 @@ fn they_stand_on_each_other() {
     }
 }
 
-/// Both kinds and a method of the catalogue: falling onto each other, held, dragged, with meshes that they carry.
+/// Builds a world with both kinds and a method of the catalogue: bodies fall onto each other, are held, dragged and
+/// carry meshes.
 fn busy_world() -> World {
     let catalogue = methods().next().unwrap();
     let mut world = builder().obstacle(floor(vec3(0.1, 1.0, 0.0).normalize(), 0.3));
@@ -201,7 +202,7 @@ fn same_bits_for_any_number_of_threads_and_after_a_restart() {
     }
 }
 
-/// Groups take steps of one length only while they can meet: elsewhere each does what it would do alone.
+/// Checks that groups take steps of the same length only while they can meet; otherwise each moves as it would alone.
 #[test]
 fn groups_that_cannot_meet_go_at_their_own_pace() {
     let catalogue = methods().next().unwrap();
@@ -235,7 +236,7 @@ fn meshes_are_carried_exactly() {
         let mut world = builder().body(body).obstacle(floor(Vec3::Y, 0.4)).build().unwrap();
         let rest = support::positions(&world);
         (1..=10).for_each(|frame| world.advance_to(Real::from(frame) / 30.0).unwrap());
-        // particles of an affine body tell the map of all of its points
+        // the particles of an affine body determine the map of all its points
         let now = support::positions(&world);
         let map = |x: Vec3| {
             let at = |k: usize| (rest[k], now[k]);
@@ -251,7 +252,7 @@ fn meshes_are_carried_exactly() {
     }
 }
 
-/// Twenty bodies of all kinds thrown at each other, without gravity or in a box.
+/// Builds twenty bodies of all kinds that are thrown at each other, without gravity or in a box.
 fn thrown(in_a_box: bool) -> WorldBuilder {
     let catalogue = methods().next().unwrap();
     let kinds = [key(Affine::EXPLICIT), catalogue, key(Affine::IMPLICIT)];

@@ -1,4 +1,4 @@
-//! The ledger's measure of sampling quality, for every method.
+//! Tests of the ledger's measure of sampling quality, for every method.
 
 mod support;
 
@@ -33,7 +33,8 @@ fn assert_sampling(world: &World, [median, smallest]: [Real; 2], n_pieces: usize
     assert_eq!(n, n_pieces, "{what}");
 }
 
-/// A lattice has distances of one spacing, whatever its elastic strain; each body is a piece, also where two nearly touch.
+/// Checks that a lattice has distances of one spacing under any elastic strain, and that each body is a piece, even if
+/// two nearly touch.
 #[test]
 fn lattices_have_one_spacing_and_a_piece_per_body() {
     for_each_method(|method| {
@@ -53,7 +54,7 @@ fn lattices_have_one_spacing_and_a_piece_per_body() {
     });
 }
 
-/// One body may be several pieces: parts that are too far from each other for bonds, and single particles.
+/// Checks that one body may consist of several pieces, if its parts are too far apart for bonds.
 #[test]
 fn parts_without_bonds_between_them_are_pieces() {
     for_each_method(|method| {
@@ -68,8 +69,8 @@ fn parts_without_bonds_between_them_are_pieces() {
     });
 }
 
-/// Halves that are moved apart are two pieces where bonds follow the positions. Where bonds remember a rest shape they hold, and
-/// would pull the halves together again.
+/// Checks that halves that are moved apart are two pieces if bonds follow the positions. Bonds that belong to a rest
+/// shape stay and would pull the halves together again.
 #[test]
 fn a_body_that_is_torn_in_two_is_two_pieces() {
     for_each_method(|method| {
@@ -81,14 +82,14 @@ fn a_body_that_is_torn_in_two_is_two_pieces() {
         println!("{method}: {found:?}");
         let n_pieces = if method == "incremental" { 2 } else { 1 };
         assert_eq!(found.n_pieces, Some(n_pieces), "{method}");
-        // a single particle, too
+        // the same for a single particle
         torn.edit_particles(|p| p.position[0] -= vec3(20.0, 0.0, 0.0) * A);
         let n_pieces = if method == "incremental" { 3 } else { 1 };
         assert_eq!(torn.ledger().sampling.n_pieces, Some(n_pieces), "{method}");
     });
 }
 
-/// Two particles that have come near each other are the smallest distance; the median does not notice.
+/// Checks that two particles near each other set the smallest distance and do not change the median.
 #[test]
 fn the_smallest_distance_is_that_of_the_nearest_pair() {
     for_each_method(|method| {
@@ -100,13 +101,13 @@ fn the_smallest_distance_is_that_of_the_nearest_pair() {
         let found = pair.ledger().sampling;
         println!("{method}: {found:?}");
         assert_eq!(found.n_crowded, 2, "{method}");
-        // neighbours see a little of the motion as strain
+        // neighbours take a little of the motion as strain
         assert!((found.nearest_smallest.unwrap() - 0.3).abs() < 0.05, "{method}: {found:?}");
         assert!((found.nearest_median.unwrap() - 1.0).abs() < 0.02, "{method}: {found:?}");
     });
 }
 
-/// What bodies have at the start: thresholds of warnings stay under this.
+/// Checks the sampling quality of bodies at the start: thresholds of warnings must stay below these values.
 #[test]
 fn fills_are_sampled_well() {
     let graded = Spacing::Along { axis: Vec3::Y, from: 1.5 * A, to: 0.5 * A };
@@ -138,7 +139,7 @@ fn fills_are_sampled_well() {
     }
 }
 
-/// The measure costs no bits: the same for any number of threads.
+/// Checks that the measure is bitwise the same for any number of threads.
 #[test]
 fn quality_has_the_same_bits_for_any_number_of_threads() {
     for_each_method(|method| {

@@ -1,4 +1,4 @@
-//! From validated sections to the plain description.
+//! Conversion of validated sections to the plain description.
 
 use super::description::*;
 use super::schema::SHAPE_KEYS;
@@ -10,7 +10,7 @@ use phyxel::surface::CarryOrder;
 
 pub(crate) type Built<T> = Result<T, Gap>;
 
-/// The description of a scene without problems.
+/// Builds the description of a scene without problems.
 pub(crate) fn scene(root: &Section) -> Built<Scene> {
     let materials = root.named("materials")?;
     let bodies = root.sections("bodies")?;
@@ -48,12 +48,12 @@ pub(crate) fn scene(root: &Section) -> Built<Scene> {
     })
 }
 
-/// The name of a grip or obstacle: its own, or its kind and number counted from 1.
+/// Returns the name of a grip or obstacle: its own, or its kind and its number counted from 1.
 pub(crate) fn name_or_number(section: &Section, index: usize) -> String {
     section.text("name").cloned().unwrap_or_else(|_| format!("{}_{}", section.table.name, index + 1))
 }
 
-/// A value that may be absent.
+/// Reads a value that may be absent.
 pub(crate) fn optional<T>(
     section: &Section,
     key: &'static str,
@@ -62,7 +62,7 @@ pub(crate) fn optional<T>(
     if section.has(key) { get(section, key).map(Some) } else { Ok(None) }
 }
 
-/// The meaning of a word of a choice.
+/// Returns the meaning of the word given for a choice.
 pub(crate) fn choice<T: Clone>(section: &Section, key: &'static str, meanings: &[(&str, T)]) -> Built<T> {
     let word = section.text(key)?;
     meanings
@@ -72,12 +72,12 @@ pub(crate) fn choice<T: Clone>(section: &Section, key: &'static str, meanings: &
         .ok_or_else(|| section.gap(key))
 }
 
-/// A vector of which only the direction counts, at length 1.
+/// Reads a direction and returns it as a unit vector.
 fn direction(section: &Section, key: &'static str) -> Built<Vec3> {
     section.vector(key)?.try_normalize().ok_or_else(|| section.gap(key))
 }
 
-/// A material without problems.
+/// Builds a material without problems.
 pub(crate) fn material(name: &str, section: &Section) -> Built<Material> {
     let creep = if section.has("plasticity") { Some(section.section("plasticity")?) } else { None };
     let mut values = phyxel::material::Material {
@@ -104,7 +104,7 @@ pub(crate) fn material(name: &str, section: &Section) -> Built<Material> {
     Ok(Material { name: name.to_owned(), based_on, values })
 }
 
-/// Path of a property below its material.
+/// Returns the path of a property below its material.
 pub(crate) fn property_path(property: Property) -> String {
     let info = property.info();
     match info.part {
@@ -113,7 +113,7 @@ pub(crate) fn property_path(property: Property) -> String {
     }
 }
 
-/// Measures of stress by their words.
+/// Measures of stress with their scene words.
 pub(crate) const MEASURES: [(&str, YieldMeasure); 2] =
     [("total", YieldMeasure::Total), ("deviatoric", YieldMeasure::Deviatoric)];
 
@@ -132,7 +132,7 @@ pub(crate) fn varying(section: &Section, key: &'static str) -> Built<Varying> {
     })
 }
 
-/// A shape table with its own placement.
+/// Builds a shape whose table contains its placement.
 pub(crate) fn placed_shape(section: &Section) -> Built<PlacedShape> {
     Ok(PlacedShape { shape: shape(section)?, placement: placement(section)? })
 }
@@ -156,7 +156,7 @@ fn rotation(section: &Section) -> Built<Rotation> {
     Ok(rotation)
 }
 
-/// The one shape of a shape table.
+/// Builds the shape of a shape table.
 pub(crate) fn shape(section: &Section) -> Built<Shape> {
     let name = SHAPE_KEYS.iter().map(|key| key.name).find(|name| section.has(name));
     let name = name.ok_or_else(|| section.gap("shape"))?;
@@ -200,7 +200,7 @@ fn simple_shape(name: &'static str, table: &Section) -> Built<Shape> {
     })
 }
 
-/// A body or obstacle: the shape is in a table of its own, the placement beside it.
+/// Builds the shape of a body or obstacle: the shape has a table of its own, with the placement beside it.
 fn shape_beside_placement(section: &Section) -> Built<PlacedShape> {
     Ok(PlacedShape { shape: shape(section.section("shape")?)?, placement: placement(section)? })
 }

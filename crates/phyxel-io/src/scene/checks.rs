@@ -1,4 +1,5 @@
-//! Conditions between tables: names, references, order of motions, what a body can be made of, thresholds that go together.
+//! Checks of conditions between tables: names, references, order of motions, shapes of bodies, thresholds that depend
+//! on each other.
 
 use super::build::{self, name_or_number};
 use super::problem::Problem;
@@ -8,11 +9,11 @@ use super::{events, settings};
 use phyxel::math::Vec3;
 use std::ops::Range;
 
-/// Far more frames than anyone keeps; a duration in the wrong unit ends here and not on a full disk.
+/// Largest number of frames: far more than useful, so that a duration in the wrong unit does not fill the disk.
 const MAX_FRAMES: f64 = 1e6;
 
-/// Every problem that takes more than one table to see. Whether the scene names a method, be it a wrong one, cannot be
-/// told from the section, which has valid values only.
+/// Returns every problem that involves more than one table. `names_a_method` is true if the scene names a method, even
+/// a wrong one; the section has valid values only and does not show it.
 pub(crate) fn check(root: &Section, names_a_method: bool) -> Vec<Problem> {
     let mut problems = Vec::new();
     check_frames(root, &mut problems);
@@ -36,7 +37,7 @@ pub(crate) fn check(root: &Section, names_a_method: bool) -> Vec<Problem> {
     problems
 }
 
-/// Keys of meshes make no sense for skins, and the other way round.
+/// Reports keys of meshes that are given for skins, and keys of skins that are given for meshes.
 fn check_surfaces(root: &Section, problems: &mut Vec<Problem>) {
     const KEYS: [(&str, &[&str]); 2] =
         [("mesh", &["order", "edge", "uvs"]), ("skin", &["radius", "smoothing", "cell"])];
@@ -72,7 +73,7 @@ fn check_names(root: &Section, problems: &mut Vec<Problem>) {
     let mut names: Vec<(String, &'static str)> = Vec::new();
     for list in ["bodies", "grips", "obstacles"] {
         for (index, section) in root.sections_or_none(list).iter().enumerate() {
-            // A body without a valid name has its problem already.
+            // A body without a valid name has already been reported.
             if list == "bodies" && !section.has("name") {
                 continue;
             }
@@ -131,7 +132,7 @@ fn missing_referent(kind: &str, name: &str, known: &[&str], span: Range<usize>) 
     let problem = Problem::new(span, format!("there is no {kind} `{name}`"));
     Some(match nearest(name, known.iter().copied()) {
         Some(near) => problem.with_help(format!("did you mean `{near}`?")),
-        // Those that there are may be nameless by another problem.
+        // The existing ones may lack a name because of another problem.
         None if known.is_empty() => problem,
         None => problem.with_help(format!("there is {}", listed(known.iter().copied(), "and"))),
     })
@@ -149,7 +150,7 @@ fn check_body_shapes(root: &Section, problems: &mut Vec<Problem>) {
     }
 }
 
-/// A yield stress that begins at 0 and can only fall is no yield stress.
+/// Reports a yield stress that starts at 0 and can only fall.
 fn check_materials(root: &Section, problems: &mut Vec<Problem>) {
     for (_, material) in root.named("materials").into_iter().flatten() {
         let Ok(plasticity) = material.section("plasticity") else { continue };
@@ -179,7 +180,7 @@ fn check_motion(section: &Section, problems: &mut Vec<Problem>) {
     }
 }
 
-/// A grip takes its particles where they are, so that a key at time 0 cannot be elsewhere.
+/// Reports a first key of a grip's motion at time 0 with a displacement: a grip takes its particles where they are.
 fn check_start(grip: &Section, problems: &mut Vec<Problem>) {
     let Some(first) = grip.sections_or_none("motion").first() else { return };
     if first.number("time").is_ok_and(|time| time > 0.0) {

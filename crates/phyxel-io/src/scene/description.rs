@@ -1,6 +1,6 @@
-//! A scene as plain data in SI: what the file says, with defaults filled in and names resolved.
+//! A scene as plain data in SI units: the content of the file with defaults filled in and names resolved.
 //!
-//! Nothing here is read from other files or simulated; meshes are named, shapes are not yet filled.
+//! Nothing is read from other files or simulated here; meshes are only named, and shapes are not yet filled.
 
 use crate::results::SurfaceKind;
 use phyxel::math::{Mat3, Vec3};
@@ -12,61 +12,61 @@ use phyxel::surface::CarryOrder;
 pub struct Scene {
     /// Version of the scene format.
     pub format: u32,
-    /// What the scene shows, if it says so.
+    /// Title of the scene, if it has one.
     pub title: Option<String>,
-    /// Method of the bodies that name none; absent when every body names its own.
+    /// Method of the bodies that do not name one; `None` if every body names its own.
     pub method: Option<String>,
-    /// Simulated time, in s.
+    /// Simulated time (s).
     pub duration: f64,
-    /// Frames per simulated second, in 1/s.
+    /// Frames per simulated second (1/s).
     pub frame_rate: f64,
-    /// Acceleration by gravity, in m/s².
+    /// Acceleration by gravity (m/s²).
     pub gravity: Vec3,
-    /// Largest time step, in s; `None` leaves it to the method.
+    /// Largest time step (s); `None` leaves it to the method.
     pub time_step: Option<f64>,
-    /// Whether bodies keep out of each other.
+    /// True if bodies cannot pass through each other.
     pub contact: bool,
     /// Settings of the methods.
     pub methods: MethodSettings,
-    /// In the order of the file, at least one.
+    /// Materials in the order of the file, at least one.
     pub materials: Vec<Material>,
-    /// In the order of the file, at least one.
+    /// Bodies in the order of the file, at least one.
     pub bodies: Vec<Body>,
-    /// In the order of the file.
+    /// Grips in the order of the file.
     pub grips: Vec<Grip>,
-    /// In the order of the file.
+    /// Obstacles in the order of the file.
     pub obstacles: Vec<Obstacle>,
-    /// In the order of the file.
+    /// Forces in the order of the file.
     pub forces: Vec<Force>,
-    /// In the order of the file: the engine's own.
+    /// Events in the order of the file, in the engine's type.
     pub events: Vec<phyxel::world::Event>,
-    /// What is written.
+    /// Output settings.
     pub output: Output,
 }
 
 impl Scene {
-    /// Number of frames after frame 0: the last one is at the duration or, if that is no whole number of frame
-    /// intervals, just after it.
+    /// Returns the number of frames after frame 0. The last frame is at the duration or, if that is not a whole number
+    /// of frame intervals, just after it.
     pub fn n_frames(&self) -> usize {
         let frames = self.duration * self.frame_rate;
-        // 0.7 s at 30 frames per second is 21 frames, whatever the product's last bit says.
+        // 0.7 s at 30 frames per second are 21 frames, whatever the last bit of the product is.
         let whole = frames.round();
         let n_frames = if (frames - whole).abs() <= 1e-9 * whole { whole } else { frames.ceil() };
         n_frames as usize
     }
 }
 
-/// Factories of all methods that are built, with the scene's settings, whether it uses them or not.
+/// Factories of all implemented methods, with the scene's settings, even of methods that the scene does not use.
 #[derive(Debug, Default)]
 pub struct MethodSettings(pub Vec<Box<dyn MethodFactory>>);
 
 impl MethodSettings {
-    /// The factory of a method.
+    /// Returns the factory of a method.
     pub fn of(&self, method: &str) -> Option<&dyn MethodFactory> {
         self.0.iter().find(|factory| factory.key() == method).map(|factory| &**factory)
     }
 
-    /// The value of a method's setting.
+    /// Returns the value of a method's setting.
     pub fn get(&self, method: &str, key: &str) -> Option<SettingValue> {
         self.of(method)?.get(key)
     }
@@ -91,14 +91,14 @@ impl PartialEq for MethodSettings {
     }
 }
 
-/// What bodies are made of.
+/// A material of bodies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Material {
-    /// Name in the file.
+    /// Name of the material in the file.
     pub name: String,
-    /// Preset that gave what the file leaves out.
+    /// Preset that provides the keys which the file leaves out.
     pub based_on: Option<String>,
-    /// Its properties, law and flow.
+    /// Properties, law and flow of the material.
     pub values: phyxel::material::Material<PlacedShape>,
 }
 
@@ -108,84 +108,84 @@ pub type Varying = phyxel::material::Varying<PlacedShape>;
 /// A shape around its own origin.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
-    /// Sides along the axes.
+    /// A box with sides along the axes.
     Box {
-        /// Centre, in m; the origin if the box was given by its size.
+        /// Centre (m); the origin if the box was given by its size.
         center: Vec3,
-        /// Lengths of the sides, in m.
+        /// Lengths of the sides (m).
         size: Vec3,
     },
     /// A ball.
     Sphere {
-        /// Radius, in m.
+        /// Radius (m).
         radius: f64,
     },
-    /// About the y axis.
+    /// A cylinder about the y axis.
     Cylinder {
-        /// Radius, in m.
+        /// Radius (m).
         radius: f64,
-        /// Length along y, in m.
+        /// Length along y (m).
         height: f64,
     },
-    /// About the y axis, with half balls on its ends.
+    /// A cylinder about the y axis with half balls on its ends.
     Capsule {
-        /// Radius, in m.
+        /// Radius (m).
         radius: f64,
-        /// Length of the straight part, in m.
+        /// Length of the straight part (m).
         height: f64,
     },
-    /// About the y axis, tip up, centred at half its height.
+    /// A cone about the y axis with its tip up, centred at half its height.
     Cone {
-        /// Radius of the base, in m.
+        /// Radius of the base (m).
         radius: f64,
-        /// From the base to the tip, in m.
+        /// Length from the base to the tip (m).
         height: f64,
     },
-    /// About the y axis.
+    /// A ring about the y axis.
     Torus {
-        /// From the centre of the ring to the centre of the tube, in m.
+        /// Distance from the centre of the ring to the centre of the tube (m).
         radius: f64,
-        /// Radius of the tube, in m.
+        /// Radius of the tube (m).
         tube_radius: f64,
     },
-    /// Axes along the coordinate axes.
+    /// An ellipsoid with axes along the coordinate axes.
     Ellipsoid {
-        /// Half lengths, in m.
+        /// Half lengths of the axes (m).
         radii: Vec3,
     },
     /// A star-shaped prism about the y axis.
     Star {
         /// Number of tips.
         points: u32,
-        /// Distance of the tips from the axis, in m.
+        /// Distance of the tips from the axis (m).
         radius: f64,
-        /// Distance of the notches from the axis, in m.
+        /// Distance of the notches from the axis (m).
         inner_radius: f64,
-        /// Length along y, in m.
+        /// Length along y (m).
         height: f64,
     },
-    /// Solid below a plane.
+    /// All space below a plane.
     HalfSpace {
-        /// Unit vector out of the solid half.
+        /// Unit vector that points out of the solid half.
         normal: Vec3,
-        /// Distance of the plane from the origin along the normal, in m.
+        /// Distance of the plane from the origin along the normal (m).
         offset: f64,
     },
     /// The inside of a mesh.
     Mesh {
-        /// Path as written, relative to the scene file.
+        /// Path of the mesh file as written, relative to the scene file.
         file: String,
     },
-    /// All that is in any of the shapes.
+    /// All points that are in any of the shapes.
     Union(Vec<PlacedShape>),
     /// The first shape without the others.
     Difference(Vec<PlacedShape>),
-    /// What is in every one of the shapes.
+    /// All points that are in every one of the shapes.
     Intersection(Vec<PlacedShape>),
 }
 
 impl Shape {
-    /// Whether the shape fits into some box. A mesh always does.
+    /// Returns true if the shape fits into some box. A mesh always does.
     pub fn is_bounded(&self) -> bool {
         let bounded = |placed: &PlacedShape| placed.shape.is_bounded();
         match self {
@@ -198,32 +198,32 @@ impl Shape {
     }
 }
 
-/// A shape and where it stands.
+/// A shape and its placement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacedShape {
     /// The shape around its own origin.
     pub shape: Shape,
-    /// Where it stands.
+    /// Scale, rotation and position of the shape.
     pub placement: Placement,
 }
 
-/// Scale, then rotation, then translation.
+/// Placement of a shape: scale, then rotation, then translation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Placement {
-    /// Factor of size.
+    /// Factor by which the shape is enlarged.
     pub scale: f64,
     /// Rotation about the origin.
     pub rotation: Rotation,
-    /// Where the origin comes to stand, in m.
+    /// Position of the shape's origin (m).
     pub position: Vec3,
 }
 
 /// A rotation about an axis. The angle may be more than a full turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rotation {
-    /// Unit vector.
+    /// Unit vector along the axis.
     pub axis: Vec3,
-    /// Angle by the right-hand rule, in rad.
+    /// Angle by the right-hand rule (rad).
     pub angle: f64,
 }
 
@@ -232,60 +232,61 @@ impl Rotation {
     pub const NONE: Self = Self { axis: Vec3::Y, angle: 0.0 };
 }
 
-/// A shape filled with particles.
+/// A body: a shape filled with particles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Body {
     /// Name, unique among bodies, grips and obstacles.
     pub name: String,
     /// Index into [`Scene::materials`].
     pub material: usize,
-    /// Method that drives it: its own or the scene's.
+    /// Method that drives the body: its own or the scene's.
     pub method: String,
     /// Shape at time 0.
     pub shape: PlacedShape,
-    /// How densely it is filled.
+    /// Number or spacing of the particles.
     pub resolution: Resolution,
-    /// How the particles are spread.
+    /// Arrangement of the particles.
     pub sampling: Sampling,
-    /// Begins the chance of irregular samplings.
+    /// Seed of the random numbers for irregular samplings.
     pub seed: u64,
-    /// Velocity of the centre of mass at time 0, in m/s.
+    /// Velocity of the centre of mass at time 0 (m/s).
     pub velocity: Vec3,
-    /// Angular velocity about the centre of mass at time 0, in rad/s.
+    /// Angular velocity about the centre of mass at time 0 (rad/s).
     pub angular_velocity: Vec3,
-    /// Coulomb's coefficient against other bodies.
+    /// Coulomb's coefficient of friction against other bodies.
     pub friction: f64,
-    /// Whether it is one piece with others that fuse.
+    /// True if the body is one piece with touching bodies that also fuse.
     pub fuse: bool,
-    /// The surface that is written of it.
+    /// Surface of the body that is written, if any.
     pub surface: Option<Surface>,
 }
 
-/// A surface that is written of a body.
+/// A surface of a body that is written in every frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Surface {
-    /// The body's own mesh, carried along.
+    /// The body's own mesh, moved by the particles.
     Mesh {
-        /// Whether vertices turn with the particles around them.
+        /// Order of the motion of vertices: displacement only, or also rotation and strain of the particles around
+        /// them.
         order: CarryOrder,
-        /// Longest edge of a shape's triangles, in m; `None` is the spacing.
+        /// Longest edge of a shape's triangles (m); `None` uses the spacing.
         edge: Option<f64>,
-        /// Whether texture coordinates are needed.
+        /// True if texture coordinates are required.
         uvs: bool,
     },
-    /// A new skin in every frame; what is not given is chosen where skins are made.
+    /// A new skin in every frame; values that are not given are chosen where skins are made.
     Skin {
-        /// Half the spacing that it is made for, in m.
+        /// Half the particle spacing that the skin assumes (m).
         radius: Option<f64>,
-        /// Passes of smoothing.
+        /// Number of smoothing passes.
         smoothing: Option<usize>,
-        /// Size of its triangles, in radii.
+        /// Size of the triangles (radii).
         cell: Option<f64>,
     },
 }
 
 impl Surface {
-    /// Mesh or skin.
+    /// Returns the kind of the surface: mesh or skin.
     pub fn kind(&self) -> SurfaceKind {
         match self {
             Self::Mesh { .. } => SurfaceKind::Mesh,
@@ -294,138 +295,138 @@ impl Surface {
     }
 }
 
-/// How densely a body is filled.
+/// Number or spacing of the particles of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Resolution {
-    /// Distance between neighbours, in m.
+    /// Distance between neighbouring particles (m).
     Spacing(f64),
-    /// About so many particles.
+    /// Approximate number of particles.
     Particles(usize),
-    /// A distance that changes linearly along a direction.
+    /// A spacing that changes linearly along a direction.
     SpacingAlong {
         /// Unit vector in world space.
         axis: Vec3,
-        /// Distance at the end where the axis begins, in m.
+        /// Spacing at the end where the axis begins (m).
         from: f64,
-        /// Distance at the end where the axis points to, in m.
+        /// Spacing at the end where the axis points to (m).
         to: f64,
     },
 }
 
-/// How particles are spread in a shape.
+/// Arrangement of particles in a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sampling {
     /// A cubic lattice.
     Lattice,
-    /// The lattice, each particle moved by chance.
+    /// The lattice with each particle moved at random.
     Jittered,
-    /// Evenly spread without directions.
+    /// Evenly spread, without preferred directions.
     Relaxed,
 }
 
-/// Poses over time.
+/// A motion: poses over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Motion {
-    /// In strictly growing order of time; empty for what stands still.
+    /// Poses in strictly increasing order of time; empty if nothing moves.
     pub keyframes: Vec<Keyframe>,
-    /// How it goes from one pose to the next.
+    /// Interpolation between poses.
     pub ease: Ease,
 }
 
 /// A pose at a time, relative to the pose at the start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Keyframe {
-    /// When the pose is reached, in s.
+    /// Time at which the pose is reached (s).
     pub time: f64,
-    /// Distance from the start, in m.
+    /// Displacement from the start (m).
     pub translation: Vec3,
-    /// Rotation about the own centre at the start.
+    /// Rotation about the object's own centre at the start.
     pub rotation: Rotation,
 }
 
-/// How a motion goes from one pose to the next.
+/// Interpolation of a motion between two poses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ease {
     /// Constant speed.
     Linear,
-    /// Eases in and out.
+    /// Starts and stops smoothly at each pose.
     Smooth,
 }
 
-/// Particles of a body that are held or led.
+/// A grip: particles of a body that are held or led.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grip {
     /// Name, unique among bodies, grips and obstacles.
     pub name: String,
     /// Index into [`Scene::bodies`].
     pub body: usize,
-    /// The particles inside are gripped; in world coordinates at time 0.
+    /// Region in world coordinates at time 0; the particles inside are gripped.
     pub select: PlacedShape,
-    /// Along which of the world axes x, y, z the particles are held.
+    /// For each of the world axes x, y, z: true if the particles are held along it.
     pub axes: [bool; 3],
-    /// Where they are led, from where they are.
+    /// Motion of the particles, relative to their positions at the start.
     pub motion: Motion,
-    /// When they are let go, in s.
+    /// Time at which the particles are released (s).
     pub release: Option<f64>,
 }
 
-/// A solid thing that bodies run into.
+/// An obstacle: a solid object that bodies collide with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Obstacle {
     /// Name, unique among bodies, grips and obstacles.
     pub name: String,
     /// Shape at time 0.
     pub shape: PlacedShape,
-    /// Thickness of the wall if it is hollow, in m.
+    /// Thickness of the wall (m), if the obstacle is hollow.
     pub shell: Option<f64>,
-    /// Whether bodies are kept inside.
+    /// True if bodies are kept inside the shape instead of outside.
     pub inside: bool,
-    /// What holds bodies back along the surface.
+    /// Friction along the surface.
     pub friction: Friction,
-    /// How it moves.
+    /// Motion of the obstacle.
     pub motion: Motion,
 }
 
-/// What holds bodies back along a surface.
+/// Friction along the surface of an obstacle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Friction {
     /// Coulomb's law with this coefficient.
     Coulomb(f64),
-    /// What touches is held.
+    /// Particles that touch the obstacle are held.
     Stick,
 }
 
-/// A field that acts on all bodies while it lasts.
+/// A force field that acts on all bodies during an interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Force {
-    /// The field.
+    /// Field of force per mass.
     pub field: ForceField,
-    /// When it begins, in s.
+    /// Time at which the force begins (s).
     pub from: f64,
-    /// When it ends, in s; `None` for never.
+    /// Time at which the force ends (s); `None` for never.
     pub until: Option<f64>,
 }
 
-/// Force per mass.
+/// Field of force per mass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ForceField {
-    /// The same everywhere, in m/s².
+    /// The same acceleration everywhere (m/s²).
     Acceleration(Vec3),
-    /// matrix · (x − center).
+    /// The acceleration matrix · (x − center).
     Linear {
-        /// Acceleration per distance, in 1/s².
+        /// Acceleration per distance (1/s²).
         matrix: Mat3,
-        /// Where the force is zero, in m.
+        /// Point at which the force is zero (m).
         center: Vec3,
     },
-    /// Deceleration per velocity, in 1/s.
+    /// Deceleration per velocity (1/s).
     Drag(f64),
 }
 
-/// What is written.
+/// Output settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// Particle columns besides those that are always there, without repetition.
+    /// Particle columns in addition to those that are always written, without repetition.
     pub columns: Vec<String>,
     /// Frames between two checkpoints.
     pub checkpoint_every: usize,

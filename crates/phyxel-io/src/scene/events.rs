@@ -1,4 +1,4 @@
-//! Events: from sections to the engine's, and what takes more than one key to see.
+//! Conversion of sections to events of the engine, and checks that involve more than one key.
 
 use super::build::{self, Built, choice, optional};
 use super::problem::Problem;
@@ -6,18 +6,18 @@ use super::section::Section;
 use phyxel::material::{Flow, MaterialChange, PROPERTIES, Part, Property, PropertyInfo};
 use phyxel::world::{Action, Event, Hold};
 
-/// Properties that events may change.
+/// Returns the properties that events may change.
 fn changing() -> impl Iterator<Item = &'static PropertyInfo> {
     PROPERTIES.iter().filter(|info| info.may_change)
 }
 
-/// Keys of an event that change a material, but for `material` itself.
+/// Returns the keys of an event that change a material, except `material` itself.
 fn material_keys() -> impl Iterator<Item = &'static str> {
     let scalars = changing().filter(|info| info.part == Part::Matter).map(|info| info.key);
     scalars.chain(["plasticity", "elastic"])
 }
 
-/// An event without problems.
+/// Builds an event without problems.
 pub(crate) fn event(section: &Section, materials: &[(String, Section)]) -> Built<Event> {
     let action = if section.has("gravity") {
         Action::Gravity(section.vector("gravity")?)
@@ -72,17 +72,17 @@ fn change(section: &Section) -> Built<MaterialChange> {
     Ok(change)
 }
 
-/// Everything that another material says.
+/// Returns the change to all values of another material.
 fn whole_change(name: &str, section: &Section) -> Built<MaterialChange> {
     let material = build::material(name, section)?;
     MaterialChange::to_material(&material.values).map_err(|key| section.gap(key))
 }
 
-/// Every problem of the events that takes more than one key to see; names are checked with the other references.
+/// Reports every problem of the events that involves more than one key; names are checked with the other references.
 pub(crate) fn check(root: &Section, problems: &mut Vec<Problem>) {
     for event in root.sections_or_none("events") {
         check_time(root, event, problems);
-        // else what seems to be missing may be there, with a problem of its own
+        // otherwise a key that seems to be missing may be present with a problem of its own
         if event.is_whole {
             check_material(root, event, problems);
         }
@@ -141,7 +141,7 @@ fn check_material(root: &Section, event: &Section, problems: &mut Vec<Problem>) 
     }
 }
 
-/// Another material must be one that the body can become.
+/// Checks that a body can change to another material.
 fn check_other_material(root: &Section, event: &Section, problems: &mut Vec<Problem>) {
     let (Ok(materials), Ok(other)) = (root.named("materials"), event.text("material")) else { return };
     let find = |name: &String| materials.iter().find(|(known, _)| known == name).map(|found| &found.1);

@@ -1,4 +1,4 @@
-//! Reading a scene file: syntax, validation, description.
+//! Reading of a scene file: syntax, validation, description.
 
 use super::description::Scene;
 use super::presets::Base;
@@ -9,25 +9,25 @@ use super::validate::{Place, Validator};
 use super::{build, checks};
 use toml_edit::Document;
 
-/// What the format leaves to the program.
+/// Options of reading that are not part of the format.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ParseOptions<'a> {
-    /// The catalogue of methods: the key of each and whether it is built.
+    /// Catalogue of methods: the key of each, and true if it is implemented.
     pub methods: &'a [(&'a str, bool)],
-    /// The particle columns that can be written; `None` accepts any.
+    /// Particle columns that can be written; `None` accepts any.
     pub columns: Option<&'a [&'a str]>,
 }
 
-/// A valid scene together with its text and the place of everything in it.
+/// A valid scene with its text and the places of its values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SceneFile {
     /// Name of the file, for messages.
     pub source_name: String,
-    /// The text that the spans point into.
+    /// Text that the spans refer to.
     pub source_text: String,
-    /// What the file says.
+    /// Content of the file.
     pub scene: Scene,
-    /// Where it says it.
+    /// Places of the values in the text.
     pub spans: Spans,
 }
 
@@ -52,7 +52,7 @@ impl SceneFile {
         if !problems.is_empty() {
             return Err(refuse(problems));
         }
-        // A gap is a mistake of this program, not of the user; it is still no reason to end without a word.
+        // A gap is an error of this program, not of the user; it is still reported.
         let scene = build::scene(&root).map_err(|gap| {
             let message = format!("internal error: `{}` of `{}` was lost", gap.key, gap.table);
             refuse(vec![Problem::new(0..0, message).with_help("please report this with the scene")])
@@ -65,7 +65,7 @@ impl SceneFile {
         })
     }
 
-    /// Reads a scene from the bytes of a file, which may turn out not to be text.
+    /// Reads a scene from the bytes of a file, which may not be valid text.
     pub fn parse_bytes(
         bytes: &[u8],
         source_name: &str,
@@ -82,13 +82,13 @@ impl SceneFile {
         }
     }
 
-    /// An error of a later stage about the value at a dotted path such as `bodies.0.shape.mesh.file`.
-    /// A path that the file leaves out is reported at the nearest table around it.
+    /// Returns an error of a later stage about the value at a dotted path such as `bodies.0.shape.mesh.file`. A path
+    /// that the file leaves out is reported at the nearest table around it.
     pub fn error_at(&self, path: &str, message: impl Into<String>, help: Option<String>) -> SceneError {
         self.error(vec![Problem { span: self.spans.nearest(path), message: message.into(), help }])
     }
 
-    /// An error of a later stage with several problems.
+    /// Returns an error of a later stage with several problems.
     pub fn error(&self, problems: Vec<Problem>) -> SceneError {
         SceneError::new(&self.source_name, &self.source_text, problems)
     }

@@ -1,8 +1,8 @@
-//! Scene files: from TOML text to a validated plain description in SI.
+//! Scene files: reading TOML text into a validated plain description in SI units.
 //!
-//! The format is a set of tables of keys ([`schema`]). They drive the validation, the JSON Schema for editors and the
-//! scene reference of the documentation. Reading collects all problems of a file, each with its place.
-//! `world` turns a scene into a world of the engine.
+//! The format is a set of tables of keys ([`schema`]), from which the validation, the JSON Schema for editors and the
+//! scene reference of the documentation follow. Reading collects all problems of a file, each with its place. `world`
+//! turns a scene into a world of the engine.
 
 mod build;
 mod checks;

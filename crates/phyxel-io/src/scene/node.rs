@@ -1,5 +1,5 @@
-//! One view of the several ways in which TOML writes the same thing: a table may be a header, dotted keys or inline, and
-//! an array of tables may be headers or inline.
+//! Common view of the different notations of TOML: a table may be a header, dotted keys or inline, and an array of
+//! tables may be headers or inline.
 
 use std::ops::Range;
 use toml_edit::{ArrayOfTables, Item, TableLike, Value};
@@ -13,7 +13,7 @@ pub(crate) enum Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    /// `None` for an item that was removed, which a parsed file never has.
+    /// Returns the node of an item; `None` for a removed item, which a parsed file never has.
     pub(crate) fn of_item(item: &'a Item) -> Option<Self> {
         match item {
             Item::None => None,
@@ -30,7 +30,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// What it is, with its article.
+    /// Returns the type of the node with its article.
     pub(crate) fn describe(&self) -> &'static str {
         match self {
             Self::Table(_) => "a table",
@@ -45,7 +45,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The elements if this is an array, each with its place.
+    /// Returns the elements with their places if this is an array.
     pub(crate) fn elements(&self, fallback: &Range<usize>) -> Option<Vec<(Node<'a>, Range<usize>)>> {
         let place = |span: Option<Range<usize>>| span.unwrap_or_else(|| fallback.clone());
         match self {

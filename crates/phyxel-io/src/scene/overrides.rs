@@ -1,7 +1,7 @@
 //! Changes to a scene from the command line: `--set materials.clay.youngs_modulus="2 MPa"`.
 //!
-//! The text is edited, not the description, so that the changed scene goes through the same validation, and can be kept
-//! beside the results with its comments.
+//! The text is edited, not the description, so that the changed scene passes the same validation and can be stored with
+//! the results, including its comments.
 
 use super::problem::{Problem, SceneError};
 use super::spelling::{listed, nearest};
@@ -10,11 +10,11 @@ use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Key, Table
 /// Name under which problems with an override are reported.
 const SOURCE_NAME: &str = "--set";
 
-/// Applies overrides in order and gives the changed text.
+/// Applies overrides in order and returns the changed text.
 ///
-/// A key is a dotted path; entries of arrays go by their name or by their number from 0: `bodies.bar.spacing`,
-/// `bodies.0.spacing`, `gravity.1`. Tables on the way are made where they are missing. A value is TOML if it parses as
-/// such, else a string; an empty one removes the key.
+/// A key is a dotted path; entries of arrays are given by name or by number from 0: `bodies.bar.spacing`,
+/// `bodies.0.spacing`, `gravity.1`. Missing tables on the path are created. A value is TOML if it parses as such, else
+/// a string; an empty value removes the key.
 pub fn apply_overrides(
     text: &str,
     source_name: &str,
@@ -33,13 +33,14 @@ pub fn apply_overrides(
     if problems.is_empty() { Ok(document.to_string()) } else { Err(joined(problems)) }
 }
 
-/// The text of a scene with one method for all its bodies, and the names of the bodies that named one of their own.
+/// Returns the text of a scene with one method for all its bodies, and the names of the bodies that had named their
+/// own.
 pub fn with_method(text: &str, source_name: &str, method: &str) -> Result<(String, Vec<String>), SceneError> {
     let mut document = parse(text, source_name)?;
     let mut named = Vec::new();
     let mut change = |body: &mut dyn TableLike| {
         if let Some(Item::Value(own)) = body.get_mut("method") {
-            // in its place, so that every line of the scene keeps its number
+            // replaces it in place, so that every line of the scene keeps its number
             replace(own, method.into());
             named.push(name_of(body).unwrap_or_default());
         }
@@ -49,7 +50,7 @@ pub fn with_method(text: &str, source_name: &str, method: &str) -> Result<(Strin
         Some(Item::Value(Value::Array(bodies))) => {
             bodies.iter_mut().filter_map(Value::as_inline_table_mut).for_each(|body| change(body));
         }
-        // no bodies, or no table: the validator says so
+        // no bodies, or not a table: the validator reports it
         _ => {}
     }
     match document.get_mut("method") {
@@ -66,7 +67,7 @@ pub(super) fn parse(text: &str, source_name: &str) -> Result<DocumentMut, SceneE
     })
 }
 
-/// One error for all bad overrides, each on a line of its own.
+/// Returns one error for all bad overrides, each on a line of its own.
 fn joined(problems: Vec<(String, Problem)>) -> SceneError {
     let mut text = String::new();
     let mut moved = Vec::with_capacity(problems.len());
@@ -74,16 +75,16 @@ fn joined(problems: Vec<(String, Problem)>) -> SceneError {
         let start = text.len();
         problem.span = start + problem.span.start..start + problem.span.end;
         moved.push(problem);
-        // A line break in an override would spoil the counting of lines.
+        // A line break in an override would change the count of lines.
         text.push_str(&line.replace(['\n', '\r'], " "));
         text.push('\n');
     }
     SceneError::new(SOURCE_NAME, text, moved)
 }
 
-/// What is wrong at one segment of a path.
+/// Problem at one segment of a path.
 struct Fault {
-    /// Number of segments that are still to go, with the bad one.
+    /// Number of segments from the bad one to the end of the path.
     n_left: usize,
     message: String,
     help: Option<String>,
@@ -95,7 +96,7 @@ impl Fault {
     }
 }
 
-/// The new value, or `None` to remove the key.
+/// New value, or `None` to remove the key.
 type Change = Option<Value>;
 
 fn apply(document: &mut DocumentMut, key: &str, value: &str) -> Result<(), Problem> {
@@ -116,7 +117,7 @@ fn apply(document: &mut DocumentMut, key: &str, value: &str) -> Result<(), Probl
     })
 }
 
-/// Bytes of a segment in the text of its path; the whole path if it is written in an unusual way.
+/// Returns the bytes of a segment in the text of its path; the whole path if it is written in an unusual way.
 fn segment_span(text: &str, path: &[Key], index: usize) -> std::ops::Range<usize> {
     let mut start = 0;
     for (position, key) in path.iter().enumerate() {
@@ -142,7 +143,7 @@ fn set_in_table(table: &mut dyn TableLike, path: &[Key], change: Change) -> Resu
         if change.is_none() {
             return Err(not_there(path, table));
         }
-        // Dotted, so that the new key stands in its table's own lines wherever that table is.
+        // Dotted, so that the new key is written among the lines of its table, wherever that table is.
         let mut made = Table::new();
         made.set_implicit(true);
         made.set_dotted(true);
@@ -175,13 +176,13 @@ fn set_key(table: &mut dyn TableLike, path: &[Key], name: &str, change: Change) 
     Ok(())
 }
 
-/// Puts a new value in the place of an old one and keeps the blanks and comments around it.
+/// Replaces a value and keeps the blanks and comments around it.
 pub(super) fn replace(old: &mut Value, mut new: Value) {
     *new.decor_mut() = old.decor().clone();
     *old = new;
 }
 
-/// Goes on below `path[0]`, whose item is given.
+/// Sets the value below `path[0]`, whose item is given.
 fn set_in_item(item: &mut Item, path: &[Key], change: Change) -> Result<(), Fault> {
     match item {
         Item::Table(table) => set_in_table(table, &path[1..], change),
@@ -191,7 +192,7 @@ fn set_in_item(item: &mut Item, path: &[Key], change: Change) -> Result<(), Faul
     }
 }
 
-/// Goes on below `path[0]`, whose value is given.
+/// Sets the value below `path[0]`, whose value is given.
 fn set_in_value(value: &mut Value, path: &[Key], change: Change) -> Result<(), Fault> {
     match value {
         Value::InlineTable(table) => set_in_inline_table(table, &path[1..], change),
@@ -205,7 +206,7 @@ fn set_in_value(value: &mut Value, path: &[Key], change: Change) -> Result<(), F
 }
 
 fn set_in_inline_table(table: &mut InlineTable, path: &[Key], change: Change) -> Result<(), Fault> {
-    // Inside braces a missing table is made with braces too.
+    // Inside braces, a missing table is also created with braces.
     if let [key, _, ..] = path
         && !table.contains_key(key.get())
         && change.is_some()
@@ -263,7 +264,7 @@ fn name_of(table: &dyn TableLike) -> Option<String> {
     table.get("name").and_then(Item::as_str).map(str::to_owned)
 }
 
-/// Number of the entry that `path[1]` means in the array `path[0]`, by name, else by number.
+/// Returns the number of the entry that `path[1]` refers to in the array `path[0]`, by name, else by number.
 fn find_entry(path: &[Key], names: &[Option<String>]) -> Result<usize, Fault> {
     let list = path.first().map_or("", |key| key.get());
     let Some(wanted) = path.get(1).map(Key::get) else {

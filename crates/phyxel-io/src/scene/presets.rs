@@ -1,4 +1,4 @@
-//! Material presets of the engine: what `based_on` brings to a scene, and their page of the documentation.
+//! Material presets in scenes: the keys that `based_on` provides, and the documentation page of presets.
 
 use super::problem::Problem;
 use super::schema::{Kind, Table};
@@ -8,19 +8,19 @@ use std::fmt::Write;
 use std::ops::Range;
 use toml_edit::{InlineTable, TableLike, Value};
 
-/// Where a table's absent keys come from before the schema's defaults.
+/// Source of a table's absent keys, before the schema's defaults.
 #[derive(Clone, Debug)]
 pub(crate) enum Base {
-    /// From nowhere.
+    /// There is no source.
     Nothing,
-    /// From a preset whose name is wrong: nobody knows what it would have given.
+    /// The preset has an unknown name, so its keys are unknown, too.
     Unknown,
-    /// From here.
+    /// Values of a preset.
     Table(InlineTable),
 }
 
 impl Base {
-    /// The preset that a table names, if it can name one and does.
+    /// Returns the base that a table names, if it can name one and does.
     pub(crate) fn named(table: &Table, source: &dyn TableLike) -> Option<Self> {
         let key = table.keys().find(|key| matches!(key.kind, Kind::Preset))?;
         let name = source.get(key.name)?;
@@ -28,7 +28,7 @@ impl Base {
         Some(preset.map_or(Self::Unknown, |preset| Self::Table(as_table(preset))))
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub(crate) fn get(&self, key: &str) -> Option<&Value> {
         match self {
             Self::Table(table) => table.get(key),
@@ -36,7 +36,7 @@ impl Base {
         }
     }
 
-    /// The base of the table under a key.
+    /// Returns the base of the table under a key.
     pub(crate) fn inner(&self, key: &str) -> Self {
         match (self, self.get(key)) {
             (_, Some(Value::InlineTable(table))) => Self::Table(table.clone()),
@@ -46,7 +46,7 @@ impl Base {
     }
 }
 
-/// A preset as a scene would write it.
+/// Returns a preset in the form in which a scene would write it.
 fn as_table(preset: &Preset) -> InlineTable {
     let table = |part: Part| {
         let values = preset.values.iter().map(|(property, value)| (property.info(), *value));
@@ -60,7 +60,7 @@ fn as_table(preset: &Preset) -> InlineTable {
     material
 }
 
-/// The problem with a preset that does not exist.
+/// Returns a problem if there is no preset with this name.
 pub(crate) fn unknown(name: &str, span: Range<usize>) -> Option<Problem> {
     if Preset::find(name).is_some() {
         return None;
@@ -91,12 +91,12 @@ stand below the table. All keys: [scene reference](scene-reference.md#material).
 
 ";
 
-/// Properties that some preset has, as the columns of tables.
+/// Returns the properties that some preset has, as columns of tables.
 pub fn preset_properties() -> impl Iterator<Item = &'static PropertyInfo> {
     PROPERTIES.iter().filter(|info| PRESETS.iter().any(|preset| preset.get(info.property).is_some()))
 }
 
-/// The text of `docs/materials.md`.
+/// Returns the text of `docs/materials.md`.
 pub fn materials_markdown() -> String {
     let mut text = HEAD.to_owned();
     // Writing to a string cannot fail.

@@ -1,26 +1,26 @@
-//! What is wrong with a scene file, and where. All problems of a file come together in one [`SceneError`].
+//! Problems of a scene file and their places. All problems of a file are collected in one [`SceneError`].
 
 use std::fmt;
 use std::ops::Range;
 
-/// One mistake in a scene file.
+/// One problem of a scene file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Bytes of the source text that are to blame.
+    /// Bytes of the source text that cause the problem.
     pub span: Range<usize>,
-    /// What is wrong: one sentence without a full stop.
+    /// Description of the problem: one sentence without a full stop.
     pub message: String,
-    /// What to do about it.
+    /// Advice on how to solve it.
     pub help: Option<String>,
 }
 
 impl Problem {
-    /// A problem without advice.
+    /// Creates a problem without advice.
     pub fn new(span: Range<usize>, message: impl Into<String>) -> Self {
         Self { span, message: message.into(), help: None }
     }
 
-    /// The same problem with advice.
+    /// Returns the same problem with advice.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
@@ -28,19 +28,19 @@ impl Problem {
     }
 }
 
-/// A refused scene: its text and every problem found in it, in order of their places.
+/// Error: a scene is refused. It has the text and every problem found in it, in order of place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SceneError {
-    /// Name of the file, or what stands for it.
+    /// Name of the file, or of another source of the text.
     pub source_name: String,
-    /// The text that the spans point into.
+    /// Text that the spans refer to.
     pub source_text: String,
-    /// At least one problem.
+    /// Problems of the scene, at least one.
     pub problems: Vec<Problem>,
 }
 
 impl SceneError {
-    /// Puts the problems in order of their places and drops repetitions.
+    /// Creates the error: sorts the problems by place and removes repetitions.
     pub fn new(
         source_name: impl Into<String>,
         source_text: impl Into<String>,
@@ -51,14 +51,14 @@ impl SceneError {
         Self { source_name: source_name.into(), source_text: source_text.into(), problems }
     }
 
-    /// Line and column of a byte of the source text, both counted from 1, columns in characters.
+    /// Returns the line and column of a byte of the source text, both counted from 1, columns in characters.
     pub fn line_column(&self, offset: usize) -> (usize, usize) {
         line_column(&self.source_text, offset)
     }
 }
 
-/// Line and column of a byte of a text, both counted from 1, columns in characters.
-/// A byte inside a character counts as that character, one past the end as the end.
+/// Returns the line and column of a byte of a text, both counted from 1, columns in characters. A byte inside a
+/// character counts as that character, and one past the end as the end.
 pub fn line_column(text: &str, offset: usize) -> (usize, usize) {
     let offset = text.floor_char_boundary(offset);
     let before = &text[..offset];
@@ -67,7 +67,7 @@ pub fn line_column(text: &str, offset: usize) -> (usize, usize) {
     (line, text[line_start..offset].chars().count() + 1)
 }
 
-/// The line that holds a byte, without its end, and the byte at which it begins.
+/// Returns the line that contains a byte, without its line end, and the byte at which it begins.
 fn line_at(text: &str, offset: usize) -> (&str, usize) {
     let offset = text.floor_char_boundary(offset);
     let start = text[..offset].rfind('\n').map_or(0, |newline| newline + 1);
@@ -75,13 +75,13 @@ fn line_at(text: &str, offset: usize) -> (&str, usize) {
     (text[start..end].trim_end_matches('\r'), start)
 }
 
-/// Writes the line of a problem and carets under the part that is to blame.
+/// Writes the line of a problem and carets under the part that causes it.
 fn write_excerpt(f: &mut fmt::Formatter<'_>, text: &str, span: &Range<usize>) -> fmt::Result {
     let (line, start) = line_at(text, span.start);
     let from = line.floor_char_boundary(span.start.saturating_sub(start));
     let to = line.floor_char_boundary(span.end.saturating_sub(start)).max(from);
     let number = line_column(text, span.start).0.to_string();
-    // Tabs stay tabs, so that the carets stand under the word whatever a tab's width.
+    // Tabs are kept, so that the carets stand under the word for any tab width.
     let padding: String = line[..from].chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
     let carets = "^".repeat(line[from..to].chars().count().max(1));
     writeln!(f, " {number} | {line}")?;

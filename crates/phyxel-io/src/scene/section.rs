@@ -20,11 +20,11 @@ pub(crate) enum Value {
     Named(Vec<(String, Section)>),
 }
 
-/// A value and its place.
+/// A value and its place in the file.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) span: Range<usize>,
-    /// Whether it stands in the file; otherwise it is the default.
+    /// True if the value stands in the file; false for a default.
     pub(crate) is_given: bool,
     pub(crate) value: Value,
 }
@@ -33,14 +33,14 @@ pub(crate) struct Entry {
 #[derive(Debug)]
 pub(crate) struct Section {
     pub(crate) table: &'static Table,
-    /// The table's heading.
+    /// Place of the table's heading in the file.
     pub(crate) span: Range<usize>,
     pub(crate) entries: BTreeMap<&'static str, Entry>,
-    /// Whether it has no problem of its own: what is absent is absent in the file.
+    /// True if the table has no problem of its own: absent keys are then really absent in the file.
     pub(crate) is_whole: bool,
 }
 
-/// A value that the schema promises and the section does not hold: the schema and its reader disagree.
+/// Error: the section lacks a value that the schema guarantees, so the schema and its reader disagree.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Gap {
     pub(crate) table: &'static str,
@@ -102,12 +102,12 @@ impl Section {
         self.entries.contains_key(key)
     }
 
-    /// Place of a key's value, or the table's heading when it is not in the file.
+    /// Returns the place of a key's value, or the table's heading if it is not in the file.
     pub(crate) fn span_of(&self, key: &str) -> Range<usize> {
         self.entries.get(key).map_or(&self.span, |entry| &entry.span).clone()
     }
 
-    /// The tables under a key; none when it is absent or has a problem.
+    /// Returns the tables under a key; an empty slice if the key is absent or has a problem.
     pub(crate) fn sections_or_none(&self, key: &'static str) -> &[Section] {
         self.sections(key).map_or(&[], Vec::as_slice)
     }

@@ -1,4 +1,4 @@
-//! From validated sections to the methods' settings.
+//! Conversion of validated sections to the methods' settings.
 
 use super::build::Built;
 use super::description::MethodSettings;
@@ -6,20 +6,20 @@ use super::problem::Problem;
 use super::section::{Section, Value};
 use phyxel::methods::{CATALOGUE, MethodFactory, SettingValue};
 
-/// Settings of all methods that are built.
+/// Returns the settings of all implemented methods.
 pub(crate) fn methods(section: &Section) -> Built<MethodSettings> {
     let mut all = MethodSettings::default();
     for entry in CATALOGUE {
         let Some(factory) = entry.default_factory else { continue };
         let mut factory = factory();
-        // what cannot be set has been reported by `check`
+        // refused settings have been reported by `check`
         set_all(&mut *factory, section.section(entry.key)?, |_, _| ());
         all.0.push(factory);
     }
     Ok(all)
 }
 
-/// Reports settings that make no sense beside others.
+/// Reports settings that are not allowed in combination with others.
 pub(crate) fn check(root: &Section, problems: &mut Vec<Problem>) {
     let Ok(section) = root.section("methods") else { return };
     for entry in CATALOGUE {
@@ -36,7 +36,7 @@ pub(crate) fn check(root: &Section, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Sets what a section has, in the order of the method's table: later settings may depend on earlier ones.
+/// Sets all settings of a section, in the order of the method's table: later settings may depend on earlier ones.
 fn set_all(
     factory: &mut dyn MethodFactory,
     section: &Section,

@@ -1,10 +1,10 @@
-//! Where each value of a scene stands in its file, so that later stages can point at it.
+//! Places of the values of a scene in its file, so that later stages can refer to them.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Places of tables and values in the source text, by dotted path: `bodies.0.shape.mesh.file`.
-/// Entries of arrays count from 0 and materials go by their name.
+/// Places of tables and values in the source text, by dotted path: `bodies.0.shape.mesh.file`. Entries of arrays are
+/// counted from 0 and materials are identified by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spans {
     places: BTreeMap<String, Range<usize>>,
@@ -15,12 +15,13 @@ impl Spans {
         self.places.insert(path.to_owned(), span);
     }
 
-    /// Place of a table or value that the file really has.
+    /// Returns the place of a table or value that is present in the file.
     pub fn get(&self, path: &str) -> Option<Range<usize>> {
         self.places.get(path).cloned()
     }
 
-    /// Place of a path, or of the nearest table around it when the file leaves it out; the beginning at last.
+    /// Returns the place of a path, or of the nearest table around it if the file leaves it out, or else the start of
+    /// the file.
     pub fn nearest(&self, path: &str) -> Range<usize> {
         let mut path = path;
         loop {
@@ -35,7 +36,7 @@ impl Spans {
     }
 }
 
-/// The path of a key in the table at `path`.
+/// Returns the path of a key in the table at `path`.
 pub(crate) fn join(path: &str, key: impl std::fmt::Display) -> String {
     if path.is_empty() { key.to_string() } else { format!("{path}.{key}") }
 }

@@ -1,6 +1,6 @@
-//! Nearest valid spelling of a mistyped word, for the help line of an error.
+//! Search for the nearest valid spelling of a mistyped word, for the help line of an error.
 
-/// Number of insertions, deletions, replacements and swaps of neighbouring letters between two words
+/// Returns the number of insertions, deletions, replacements and swaps of neighbouring letters between two words
 /// (optimal string alignment).
 fn edit_distance(left: &[char], right: &[char]) -> usize {
     let width = right.len() + 1;
@@ -20,11 +20,11 @@ fn edit_distance(left: &[char], right: &[char]) -> usize {
     last[width - 1]
 }
 
-/// The candidate that `word` most probably stands for, if one is near enough to be worth naming.
-/// A difference in letter case alone always counts as near. Among equally near candidates the one that agrees best in
-/// letter case wins, then the first.
+/// Returns the candidate that was most probably meant by `word`, if one is near enough. A difference in letter case
+/// alone always counts as near. Among equally near candidates the one that agrees best in letter case is taken, then
+/// the first.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // A word longer than any key cannot be near; the cap keeps hostile input cheap.
+    // A word longer than any key cannot be near; the limit keeps malicious input cheap.
     const MAX_LENGTH: usize = 64;
     let letters = |text: &str| -> Vec<char> { text.to_lowercase().chars().collect() };
     let word_letters = letters(word);
@@ -37,7 +37,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     for candidate in candidates {
         let candidate_letters = letters(candidate);
         let distance = edit_distance(&word_letters, &candidate_letters);
-        // A one-letter word is one replacement away from every other one: no evidence at all.
+        // A one-letter word is one replacement away from every other one, which is no evidence.
         let near = distance <= allowed && distance < word_letters.len().max(candidate_letters.len());
         let exact = edit_distance(&exact_word, &candidate.chars().collect::<Vec<_>>());
         if near && best.is_none_or(|(smallest, _)| (distance, exact) < smallest) {
@@ -47,7 +47,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     best.map(|(_, candidate)| candidate)
 }
 
-/// Words as a list for a sentence: "`a`, `b` and `c`".
+/// Returns the words as a list for a sentence: "`a`, `b` and `c`".
 pub fn listed<'a>(words: impl IntoIterator<Item = &'a str>, last_word: &str) -> String {
     let quoted: Vec<String> = words.into_iter().map(|word| format!("`{word}`")).collect();
     match quoted.split_last() {

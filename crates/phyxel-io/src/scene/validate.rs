@@ -1,4 +1,4 @@
-//! Walks a parsed file along the schema and collects every problem.
+//! Validation of a parsed file against the schema, which collects every problem.
 
 use super::file::ParseOptions;
 use super::node::Node;
@@ -12,22 +12,22 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use toml_edit::TableLike;
 
-/// State of one walk.
+/// State of the validation of one file.
 pub(crate) struct Validator<'a> {
     pub(crate) options: &'a ParseOptions<'a>,
     pub(crate) problems: Vec<Problem>,
     pub(crate) spans: Spans,
 }
 
-/// The place of a value: its dotted path, the name by which messages call it, and its bytes.
+/// Place of a value: its dotted path, its name in messages, and its bytes in the text.
 #[derive(Clone)]
 pub(crate) struct Place {
     pub(crate) path: String,
     pub(crate) name: String,
     pub(crate) span: Range<usize>,
-    /// Whether it is an entry of the array of that name.
+    /// True if the value is an entry of the array of that name.
     pub(crate) is_entry: bool,
-    /// Defaults are not in the file and leave no span.
+    /// True if the value is in the file. Defaults are not, and leave no span.
     pub(crate) is_given: bool,
 }
 
@@ -36,25 +36,25 @@ impl Place {
         Self { path: String::new(), name: String::new(), span: 0..0, is_entry: false, is_given: true }
     }
 
-    /// The place of a key in the table at this place.
+    /// Returns the place of a key in the table at this place.
     pub(crate) fn key(&self, name: &str, span: Range<usize>) -> Self {
         let path = join(&self.path, name);
         Self { path, name: name.to_owned(), span, is_entry: false, is_given: self.is_given }
     }
 
-    /// The place of an entry of the array at this place.
+    /// Returns the place of an entry of the array at this place.
     pub(crate) fn entry(&self, index: usize, span: Range<usize>) -> Self {
         let path = join(&self.path, index);
         Self { path, name: self.name.clone(), span, is_entry: true, is_given: self.is_given }
     }
 
-    /// How a message calls the value.
+    /// Returns the name of the value in messages.
     pub(crate) fn called(&self) -> String {
         if self.is_entry { format!("an entry of `{}`", self.name) } else { format!("`{}`", self.name) }
     }
 }
 
-/// Keys of a table that the file gives, and those that its misspelt keys stand for.
+/// Keys of a table that the file has, and keys that its misspelt keys probably mean.
 struct Given {
     present: BTreeMap<&'static str, Range<usize>>,
     meant: Vec<&'static str>,
@@ -75,7 +75,7 @@ impl<'a> Validator<'a> {
         self.problems.push(problem);
     }
 
-    /// Checks all keys of a table. What is left out comes from the base, if it has it, or is the schema's default.
+    /// Checks all keys of a table. An absent key is taken from the base, if it has it, or is the schema's default.
     pub(crate) fn table(
         &mut self,
         table: &'static Table,
@@ -105,7 +105,7 @@ impl<'a> Validator<'a> {
                 entries.insert(key.name, Entry { span, is_given: place.is_given, value });
             }
         }
-        // A misspelt `based_on` is no reason to miss what the preset would have given.
+        // With a misspelt `based_on`, the keys that the preset would have provided are not reported as missing.
         let is_meant = |key: &&Key| matches!(key.kind, Kind::Preset) && given.meant.contains(&key.name);
         let base = if table.keys().any(|key| is_meant(&key)) { &Base::Unknown } else { base };
         for key in table.keys().filter(|key| !given.has(key.name)) {
@@ -121,7 +121,7 @@ impl<'a> Validator<'a> {
         section
     }
 
-    /// Reports an unknown key and gives the known one that it probably stands for.
+    /// Reports an unknown key and returns the known one that was probably meant.
     fn unknown_key(&mut self, table: &'static Table, name: &str, span: Range<usize>) -> Option<&'static str> {
         if std::ptr::eq(table, method_tables()) {
             self.unknown_method_settings(name, span);
@@ -149,7 +149,7 @@ impl<'a> Validator<'a> {
         self.report(problem);
     }
 
-    /// The problem with a method that does not exist or is not built.
+    /// Returns the problem of a method that does not exist or is not implemented.
     pub(crate) fn no_such_method(&self, name: &str, span: Range<usize>) -> Problem {
         let built = || self.options.methods.iter().filter(|(_, built)| *built).map(|(method, _)| *method);
         let there_are = if built().next().is_none() {
@@ -168,7 +168,7 @@ impl<'a> Validator<'a> {
         Problem::new(span, format!("there is no method `{name}`")).with_help(help)
     }
 
-    /// The default of a key that the file leaves out, or a problem when it is required.
+    /// Returns the default of an absent key, or reports a problem if the key is required.
     fn absent_key(
         &mut self,
         table: &'static Table,
@@ -261,7 +261,7 @@ impl<'a> Validator<'a> {
         }
     }
 
-    /// Checks a value that is a table or an array of tables, and hands scalars on.
+    /// Checks a value that is a table or an array of tables, and passes other values to `scalar`.
     pub(crate) fn value(&mut self, kind: &Kind, node: Node<'_>, base: &Base, place: &Place) -> Option<Value> {
         let kind = &kind.resolved();
         match (kind, node) {
@@ -334,7 +334,7 @@ impl<'a> Validator<'a> {
                 }
                 Some(node) => {
                     self.wrong_type(&Kind::Table(table), node, &inner);
-                    // The name is known all the same: what refers to it is no mistake of its own.
+                    // The name is still known: references to it are not reported.
                     let empty =
                         Section { table, span: inner.span, entries: BTreeMap::new(), is_whole: false };
                     named.push((name.to_owned(), empty));
@@ -345,7 +345,7 @@ impl<'a> Validator<'a> {
         Some(Value::Named(named))
     }
 
-    /// Reports a value of another type than the key takes.
+    /// Reports a value whose type the key does not accept.
     pub(crate) fn wrong_type(&mut self, kind: &Kind, node: Node<'_>, place: &Place) -> Option<Value> {
         let message = format!("{} must be {}, found {}", place.called(), kind.expectation(), node.describe());
         let problem = Problem::new(place.span.clone(), message);
@@ -359,7 +359,7 @@ impl<'a> Validator<'a> {
     }
 }
 
-/// How a message calls a table.
+/// Returns the name of a table in messages.
 fn called(table: &Table, place: &Place) -> String {
     if place.path.is_empty() {
         "the scene".to_owned()

@@ -12,7 +12,7 @@ use phyxel::math::{Mat3, Vec3};
 use std::ops::Range;
 use toml_edit::Value as Toml;
 
-/// A direction shorter or longer than this cannot be normalised safely.
+/// Allowed lengths of a direction; others cannot be normalised safely.
 const DIRECTION_LENGTHS: Range<f64> = 1e-100..1e100;
 
 impl Validator<'_> {
@@ -43,7 +43,7 @@ impl Validator<'_> {
         }
     }
 
-    /// A number in SI or a string with a unit, in its range.
+    /// Checks a quantity: a number in SI units or a string with a unit, in its range.
     pub(crate) fn quantity(
         &mut self,
         kind: &Kind,
@@ -63,7 +63,7 @@ impl Validator<'_> {
         None
     }
 
-    /// A finite number in SI, without a range.
+    /// Reads a finite number in SI units, without a check of its range.
     fn number(&mut self, kind: &Kind, dimension: Dimension, node: Node<'_>, place: &Place) -> Option<f64> {
         let value = match node {
             Node::Value(Toml::Integer(value)) => *value.value() as f64,
@@ -143,7 +143,7 @@ impl Validator<'_> {
         None
     }
 
-    /// All kinds that are one string.
+    /// Checks values of all kinds that are a single string.
     fn word(&mut self, kind: &Kind, node: Node<'_>, place: &Place) -> Option<Value> {
         let Node::Value(Toml::String(text)) = node else {
             return self.wrong_type(kind, node, place);
@@ -196,7 +196,7 @@ impl Validator<'_> {
         }
     }
 
-    /// Names of columns, known ones if the caller says which there are.
+    /// Checks names of columns; they must be known if the options list the columns.
     fn columns(&mut self, kind: &Kind, node: Node<'_>, place: &Place) -> Option<Value> {
         let Some(elements) = node.elements(&place.span) else {
             return self.wrong_type(kind, node, place);
@@ -239,7 +239,7 @@ impl Validator<'_> {
         Some(Problem::new(span, format!("there is no column `{column}`")).with_help(help))
     }
 
-    /// Three numbers of an array, or a problem for each that is none.
+    /// Reads an array of three numbers, or reports a problem for each element that is not a number.
     fn three(
         &mut self,
         kind: &Kind,
@@ -317,7 +317,7 @@ impl Validator<'_> {
     }
 }
 
-/// Names go into file names and into heads of CSV columns.
+/// Returns a problem if a name cannot be used in file names and in heads of CSV columns.
 fn name_problem(text: &str, place: &Place) -> Option<Problem> {
     let is_bad = |letter: char| letter.is_control() || "/\\,;\"'".contains(letter);
     if let Some(letter) = text.chars().find(|letter| is_bad(*letter)) {

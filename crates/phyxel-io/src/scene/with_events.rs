@@ -1,4 +1,4 @@
-//! The text of a scene with other events: how a run that was driven by hand is kept.
+//! Replacement of the events in the text of a scene: this is how a run driven by hand is saved.
 
 use super::build::MEASURES;
 use super::overrides::{parse, replace};
@@ -8,12 +8,12 @@ use phyxel::math::Vec3;
 use phyxel::world::{Action, Event, Hold};
 use toml_edit::{Array, ArrayOfTables, InlineTable, Item, Table, Value};
 
-/// The text of a scene with these events in place of its own, ending at `end`; everything else stays as it is written. Numbers read
-/// back to the same bits. Events at or after the end are left out, since nothing comes after them; a scene that ends where it
-/// begins keeps its duration.
+/// Returns the text of a scene with these events in place of its own, ending at `end`; everything else stays as
+/// written. Numbers are read back to the same bits. Events at or after the end are left out, because nothing follows
+/// them. If `end` is 0, the scene keeps its duration.
 ///
 /// # Errors
-/// When the text is not TOML.
+/// If the text is not TOML.
 pub fn with_events(text: &str, source_name: &str, events: &[Event], end: f64) -> Result<String, SceneError> {
     let mut document = parse(text, source_name)?;
     if end > 0.0 {

@@ -1,5 +1,5 @@
-//! From a scene to a world: meshes are read, shapes filled, methods made. What goes wrong is reported at its place in
-//! the scene file.
+//! Construction of a world from a scene: meshes are read, shapes filled and methods created. Errors are reported at
+//! their place in the scene file.
 
 use super::build::property_path;
 use super::description as scene;
@@ -18,12 +18,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a scene leaves to the program.
+/// Options of a world that are not part of the scene.
 #[derive(Clone, Copy, Debug)]
 pub struct WorldOptions {
-    /// More particles than this in all bodies together are refused.
+    /// Largest number of particles of all bodies together; more are refused.
     pub max_particles: usize,
-    /// A clock in seconds, for timings by stage.
+    /// Clock that returns seconds, for timings of the stages.
     pub clock: Option<fn() -> Real>,
 }
 
@@ -36,10 +36,10 @@ impl Default for WorldOptions {
 type Meshes = BTreeMap<String, Arc<TriangleMesh>>;
 
 impl SceneFile {
-    /// Builds the world. Files are looked for relative to `folder`, the scene file's own.
+    /// Builds the world. File paths are relative to `folder`, which contains the scene file.
     ///
     /// # Errors
-    /// Whatever cannot be built, at its place in the scene; all unreadable meshes at once.
+    /// If something cannot be built, at its place in the scene; all unreadable meshes at once.
     pub fn build_world(&self, folder: &Path, options: &WorldOptions) -> Result<World, SceneError> {
         let meshes = self.read_meshes(folder)?;
         let surfaces = self.surface_meshes(folder)?;
@@ -92,7 +92,7 @@ impl SceneFile {
         Ok(world)
     }
 
-    /// The mesh files that the scene names, each once, as written.
+    /// Returns the mesh files that the scene names, each once, as written.
     pub fn mesh_files(&self) -> Vec<String> {
         let mut files: Vec<String> = self.mesh_places().into_iter().map(|(_, file)| file).collect();
         files.sort();
@@ -100,7 +100,7 @@ impl SceneFile {
         files
     }
 
-    /// The obstacles' shapes at time 0 with their motion, for drawing.
+    /// Returns the obstacles' shapes at time 0 with their motion, for drawing.
     ///
     /// # Errors
     /// If a mesh cannot be read.
@@ -109,7 +109,7 @@ impl SceneFile {
         Ok(self.scene.obstacles.iter().map(|o| convert_obstacle(o, &meshes)).collect())
     }
 
-    /// For each body the mesh that it carries along, if one was asked for.
+    /// Returns for each body the mesh that moves with it, if the scene asks for one.
     ///
     /// # Errors
     /// If a mesh cannot be read, or has no texture coordinates where they are needed.
@@ -142,7 +142,7 @@ impl SceneFile {
         self.scene.bodies.iter().enumerate().map(one).collect()
     }
 
-    /// Every mesh with the path of its key.
+    /// Returns every mesh file with the path of its key.
     fn mesh_places(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
         let scene = &self.scene;
@@ -212,7 +212,7 @@ impl SceneFile {
         }
     }
 
-    /// The engine's errors at the place of what caused them.
+    /// Converts an error of the engine to an error at its place in the scene.
     fn build_error(&self, error: &BuildError) -> SceneError {
         let (path, help) = match error {
             BuildError::Fill { body, source, .. } => {
@@ -245,7 +245,7 @@ impl SceneFile {
         self.error_at(&path, error.to_string(), help)
     }
 
-    /// Path of what a method cannot run: the material's law or plasticity, else the body.
+    /// Returns the path of the key that a method refuses: the material's law or plasticity, else the body.
     fn refused_by_method(&self, body: usize) -> String {
         let scene::Body { method, material, .. } = &self.scene.bodies[body];
         let material = &self.scene.materials[*material];
@@ -255,12 +255,12 @@ impl SceneFile {
             return format!("bodies.{body}");
         };
         let path = format!("materials.{}", material.name);
-        // what a preset brought stands nowhere in the file
+        // values of a preset have no place in the file
         let own = format!("{path}.{key}");
         if self.spans.get(&own).is_some() { own } else { format!("{path}.based_on") }
     }
 
-    /// Which columns there are depends on the methods, so it is known only now.
+    /// Checks the names of the output columns. The available columns depend on the methods, so they are known only now.
     fn check_columns(&self, world: &World) -> Result<(), SceneError> {
         let known = world.columns();
         let unknown = |(k, name): (usize, &String)| {
@@ -276,7 +276,7 @@ impl SceneFile {
     }
 }
 
-/// What to write instead of a column that is not there.
+/// Returns a suggestion for a column that does not exist.
 fn column_help(name: &str, known: &[ColumnInfo]) -> String {
     let names = || known.iter().map(|column| column.name);
     let vector = ["_x", "_y", "_z"].iter().find_map(|ending| name.strip_suffix(ending));
@@ -289,7 +289,7 @@ fn column_help(name: &str, known: &[ColumnInfo]) -> String {
     format!("{hint}columns here are: {}", names().collect::<Vec<_>>().join(", "))
 }
 
-/// Distance between neighbouring particles of a body, where they are densest (m).
+/// Returns the distance between neighbouring particles of a body, where they are densest (m).
 fn smallest_spacing(body: &scene::Body, shape: &PlacedShape) -> f64 {
     match body.resolution {
         scene::Resolution::Spacing(a) => a,
@@ -321,7 +321,8 @@ fn placed(shape: &scene::PlacedShape, meshes: &Meshes) -> PlacedShape {
     PlacedShape::new(converted, Placement { scale: p.scale, rotation, position })
 }
 
-/// The engine's shape about its own origin, and where that origin is: boxes given by corners have one of their own.
+/// Returns the engine's shape about its own origin, and the position of that origin: boxes given by corners have their
+/// own.
 fn convert_shape(shape: &scene::Shape, meshes: &Meshes) -> (Shape, Vec3) {
     let all = |shapes: &[scene::PlacedShape]| shapes.iter().map(|s| placed(s, meshes)).collect();
     let converted = match shape {
@@ -352,7 +353,7 @@ fn convert_shape(shape: &scene::Shape, meshes: &Meshes) -> (Shape, Vec3) {
 fn convert_obstacle(obstacle: &scene::Obstacle, meshes: &Meshes) -> Obstacle {
     let mut shape = placed(&obstacle.shape, meshes);
     if let Some(thickness) = obstacle.shell {
-        // the thickness is meant at world size
+        // the thickness is given at world size
         let thickness = thickness / shape.placement.scale;
         shape.shape = Shape::Shell { shape: Box::new(shape.shape), thickness };
     }
@@ -378,7 +379,7 @@ fn motion(motion: &scene::Motion) -> Motion {
         scene::Ease::Linear => Ease::Linear,
         scene::Ease::Smooth => Ease::Smooth,
     };
-    // the validator has seen to the order of the keys
+    // the validator has checked the order of the keys
     Motion::try_new(keys.collect(), ease).unwrap_or_default()
 }
 

@@ -1,4 +1,4 @@
-//! The page with data inside, by a reader of its own.
+//! Tests of the page with embedded data, by an independent reader.
 
 use super::packet::{Packet, assert_near};
 use super::support::*;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::fs;
 use std::io::Read;
 
-/// The text of an element.
+/// Returns the text of an element of the page.
 fn element<'a>(page: &'a str, id: &str) -> Option<&'a str> {
     let start = page.find(&format!("id=\"{id}\">"))?;
     let text = &page[start..];
@@ -85,7 +85,7 @@ fn every_frame_is_in_the_page() {
     assert_eq!((info["frames"].as_u64(), info["title"].as_str()), (Some(4), Some("A \"test\"")));
     assert_eq!(info["bodies"][1]["name"], BODIES[1], "with its < and >");
     assert!(element(&page, "phyxel-frame-4").is_none());
-    // all bytes of the page are text that a browser reads as one document
+    // the page is text that a browser reads as one document
     let data = &page[page.find("phyxel-shared-0").unwrap()..page.find("phyxel-info").unwrap()];
     assert_eq!(data.matches("<script").count(), data.matches("</script>").count());
 }

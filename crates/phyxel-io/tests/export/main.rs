@@ -1,4 +1,4 @@
-//! Exports, read back by readers that know the formats' specifications and nothing of the writers.
+//! Tests of exports, by readers that follow the specifications of the formats and share no code with the writers.
 
 mod html;
 mod npz;

@@ -1,10 +1,10 @@
-//! NPZ: a zip by PKWARE's description, arrays by NumPy's.
+//! Tests of NPZ: a zip archive as described by PKWARE, with arrays as described by NumPy.
 
 use crate::support::*;
 use phyxel::frame::Frame;
 use std::collections::BTreeMap;
 
-/// An array: type, shape, bytes.
+/// A NumPy array: type, shape, bytes.
 #[derive(Debug, PartialEq)]
 struct Array {
     kind: String,
@@ -36,13 +36,13 @@ fn number<const N: usize>(bytes: &[u8], at: usize) -> usize {
     (0..N).rev().fold(0, |value, place| value << 8 | usize::from(bytes[at + place]))
 }
 
-/// Bit by bit, as the standard writes it.
+/// Computes the CRC-32 checksum bit by bit, as the standard defines it.
 fn crc(bytes: &[u8]) -> u32 {
     let bit = |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
     !bytes.iter().fold(!0, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), bit))
 }
 
-/// The files of an archive, found from its end; both headers of each must agree.
+/// Returns the files of an archive, found from its end; both headers of each must agree.
 fn unzip(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
     let end = bytes.len() - 22;
     assert_eq!(bytes[end..end + 4], *b"PK\x05\x06");

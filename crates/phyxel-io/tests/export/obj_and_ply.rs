@@ -1,4 +1,4 @@
-//! OBJ and PLY, line by line and word by word.
+//! Tests of OBJ and PLY exports, line by line and word by word.
 
 use crate::support::*;
 use phyxel_io::export::Geometry;
@@ -11,7 +11,7 @@ fn obj_has_an_object_of_points_per_body() {
     place.export(&frames, "obj", "..", "clay");
     for (number, frame) in frames.iter().enumerate() {
         let text = std::fs::read_to_string(place.path(&format!("clay/clay_{number:04}.obj"))).unwrap();
-        // vertices and the numbers of points, by object
+        // name, vertices and point numbers of each object
         let mut objects: Vec<(String, Vec<f32>, Vec<usize>)> = Vec::new();
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let (word, rest) = line.split_once(' ').unwrap();
@@ -76,7 +76,7 @@ fn ply_has_the_rows_of_the_frames_and_the_names_of_bodies() {
     assert_eq!(ply::decode(&bytes).unwrap(), ply::decode(&ply::encode(frame)).unwrap());
 }
 
-/// Corner by corner: position, texture coordinates and normal that a face of the file names.
+/// Checks position, texture coordinates and normal of every corner of every face.
 #[test]
 fn obj_has_surfaces_with_texture_coordinates_normals_and_groups() {
     let place = Workplace::new();

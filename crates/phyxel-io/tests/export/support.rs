@@ -1,4 +1,4 @@
-//! Results made by hand, and exports of them.
+//! Functions that create results by hand and export them.
 
 use phyxel::frame::{Frame, FrameColumn};
 use phyxel_io::export::{ExportError, ExportFormat, FrameSelection, Geometry, Written, export};
@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub(crate) const FRAME_RATE: f64 = 24.0;
-/// Names that every format has its own trouble with.
+/// Names with characters that are difficult for the formats.
 pub(crate) const BODIES: [&str; 2] = ["left arm", "<ball> & \"Söhne\""];
 
-/// A folder of a test's own, removed at its end.
+/// A folder of a single test, removed when the test ends.
 pub(crate) struct Workplace(PathBuf);
 
 impl Workplace {
@@ -30,12 +30,12 @@ impl Workplace {
         self.0.join(name)
     }
 
-    /// Names of what is there.
+    /// Returns the names of all files and folders in the workplace.
     pub(crate) fn names(&self) -> Vec<String> {
         names_in(&self.0)
     }
 
-    /// A result with these frames.
+    /// Creates a result with these frames.
     pub(crate) fn result(&self, frames: &[Frame]) -> ResultFolder {
         let path = self.path("result");
         fs::create_dir_all(path.join("frames")).unwrap();
@@ -47,7 +47,7 @@ impl Workplace {
         ResultFolder::open(&path).unwrap()
     }
 
-    /// A result whose first body has a surface in every frame: the first one of this kind, then of others.
+    /// Creates a result whose first body has a mesh as its surface, with one surface per frame.
     pub(crate) fn result_with_surfaces(&self, frames: &[Frame], surfaces: &[SurfaceTable]) -> ResultFolder {
         let folder = self.result(frames);
         let mut info = folder.run_info().unwrap();
@@ -59,7 +59,7 @@ impl Workplace {
         folder
     }
 
-    /// Exports all frames with surfaces, all to go well.
+    /// Exports all frames with surfaces, expects success and returns the surfaces.
     pub(crate) fn export_surfaces(&self, key: &str, geometry: Geometry, name: &str) -> Vec<SurfaceTable> {
         let (frames, surfaces) = (steady_frames(), surfaces());
         let folder = self.result_with_surfaces(&frames, &surfaces);
@@ -69,7 +69,7 @@ impl Workplace {
         surfaces
     }
 
-    /// Exports some frames, all to go well.
+    /// Exports some frames and expects success.
     pub(crate) fn export(&self, frames: &[Frame], key: &str, range: &str, name: &str) -> Written {
         let folder = self.result(frames);
         let selection = FrameSelection::open(&folder, range.parse().unwrap()).unwrap();
@@ -126,8 +126,8 @@ fn info(frames: &[Frame]) -> RunInfo {
     }
 }
 
-/// Four surfaces: a square and a triangle that share an edge, with all that a surface can have, of which the last has no
-/// square any more.
+/// Returns four surfaces: a square and a triangle that share an edge, with all data that a surface can have. The last
+/// one has no square.
 pub(crate) fn surfaces() -> Vec<SurfaceTable> {
     let one = |number: usize| {
         let shift = number as f32 / 3.0;
@@ -156,7 +156,7 @@ pub(crate) fn surfaces() -> Vec<SurfaceTable> {
     all
 }
 
-/// A frame with particles of these ids; odd ones belong to the second body. Every value is another one.
+/// Returns a frame with particles of these ids; odd ids belong to the second body. All values differ.
 pub(crate) fn frame(number: usize, ids: &[u32]) -> Frame {
     let value = |id: u32, offset: f32| 0.1 * id as f32 + number as f32 / 3.0 + offset;
     let scalars = |offset: f32| ids.iter().map(move |&id| value(id, offset)).collect::<Vec<f32>>();
@@ -184,23 +184,24 @@ pub(crate) fn frame(number: usize, ids: &[u32]) -> Frame {
     }
 }
 
-/// Frames of the same particles.
+/// Returns frames with the same particles.
 pub(crate) fn steady_frames() -> Vec<Frame> {
     (0..4).map(|number| frame(number, &[0, 1, 2, 5, 8])).collect()
 }
 
-/// Frames between which particles are split and merged: also without a change of their number, and until a body has none.
+/// Returns frames between which particles are split and merged: also without a change of their number, and until a body
+/// has none.
 pub(crate) fn changing_frames() -> Vec<Frame> {
     let ids: [&[u32]; 4] = [&[0, 1, 2, 5], &[0, 1, 2, 6], &[0, 1, 2, 3, 6, 7], &[0, 2, 6]];
     ids.iter().enumerate().map(|(number, ids)| frame(number, ids)).collect()
 }
 
-/// The rows of a body.
+/// Returns the rows of a body.
 pub(crate) fn rows_of(frame: &Frame, body: u32) -> Vec<usize> {
     (0..frame.id.len()).filter(|&row| frame.body[row] == body).collect()
 }
 
-/// The values of a column at some rows.
+/// Returns the values of a column at some rows.
 pub(crate) fn column(frame: &Frame, name: &str, rows: &[usize]) -> Vec<f32> {
     let column = frame.columns.iter().find(|column| column.name == name).unwrap();
     let n = column.n_components;

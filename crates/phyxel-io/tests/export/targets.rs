@@ -1,4 +1,4 @@
-//! What is refused, what is replaced, and that nothing is left of an export that failed.
+//! Tests that exports refuse or replace existing targets, and that failed exports leave nothing behind.
 
 use crate::support::*;
 use phyxel_io::export::{
@@ -8,7 +8,7 @@ use phyxel_io::results::{Overwrite, ResultFolder};
 use std::fs;
 use std::ops::ControlFlow;
 
-/// A target that suits the format.
+/// Returns a target name that suits the format.
 fn target(format: &ExportFormat) -> String {
     if format.is_one_file() { format!("clay.{}", format.extensions[0]) } else { "clay".to_owned() }
 }
@@ -39,7 +39,7 @@ fn a_folder_with_anything_else_is_never_touched() {
     for format in EXPORT_FORMATS.iter().filter(|format| !format.is_one_file()) {
         let path = place.path("photos");
         fs::create_dir_all(path.join("album")).unwrap();
-        // the frames of a run are not an export either, however like one they look
+        // the frames of a run are not an export either, although they look like one
         for target in [path, place.path("result"), place.path("result/frames")] {
             let before = names_in(&target);
             for overwrite in [Overwrite::No, Overwrite::Yes] {
@@ -68,12 +68,12 @@ fn an_empty_folder_and_what_a_killed_export_left_are_no_obstacles() {
     write(&selection, "usd", &place.path("a.usda"), Overwrite::No).unwrap();
     assert_eq!(place.names(), ["a.usda", "clay", "result"]);
     assert_eq!(names_in(&place.path("clay")).len(), 4);
-    // killed while an earlier export made room for the new one
+    // state after the process was killed while it replaced an earlier export
     fs::create_dir(place.path("clay.tmp.tmp")).unwrap();
     fs::write(place.path("clay.tmp.tmp/clay_0007.ply"), b"old").unwrap();
     write(&selection, "ply", &place.path("clay"), Overwrite::Yes).unwrap();
     assert_eq!(place.names(), ["a.usda", "clay", "result"]);
-    // a folder of that name with something of the user's in it stays
+    // a folder of that name that contains a file of the user stays
     fs::create_dir(place.path("b.tmp")).unwrap();
     fs::write(place.path("b.tmp/mine.txt"), b"mine").unwrap();
     let error = write(&selection, "ply", &place.path("b"), Overwrite::Yes).unwrap_err();
@@ -143,7 +143,7 @@ fn a_result_must_have_the_frames_and_fit_together() {
     };
     assert_eq!(open("1..2").unwrap(), 1..=2);
     assert!(open("2..9").unwrap_err().to_string().contains("there is no frame 9: the result has 0 to 3"));
-    // a body that the run does not have, and a frame with other columns
+    // a body that does not exist in the run, and a frame with other columns
     let mut alien = frame(2, &[0, 1, 2]);
     alien.body[1] = 7;
     let mut bare = frame(2, &[0, 1, 2]);
@@ -199,7 +199,7 @@ fn surfaces_must_be_there() {
     let error = open("..").unwrap_err().to_string();
     assert!(error.contains("surface_left arm_0002.ply") && error.contains("phyxel surface"), "{error}");
     assert!(open("..1").is_ok());
-    // an earlier export of surfaces is known as one
+    // an earlier export of surfaces is recognised as an export
     place.export_surfaces("vtp", Geometry::Seen, "clay");
     let folder = ResultFolder::open(&place.path("result")).unwrap();
     let selection = FrameSelection::open(&folder, "..".parse().unwrap()).unwrap();

@@ -1,11 +1,11 @@
-//! USD: the text is read by the grammar of .usda files.
+//! Tests of USD exports: the text is parsed by the grammar of .usda files.
 
 use crate::support::*;
 use phyxel::frame::Frame;
 use phyxel_io::export::Geometry;
 use std::collections::BTreeMap;
 
-/// What may stand behind an equals sign.
+/// A value after an equals sign.
 #[derive(Clone, Debug, PartialEq)]
 enum Value {
     Number(f64),
@@ -45,15 +45,15 @@ struct Prim {
     kind: String,
     name: String,
     metadata: BTreeMap<String, Value>,
-    /// By type and name; samples have the name NAME.timeSamples.
+    /// Type and value of each attribute by name; time samples have the name NAME.timeSamples.
     attributes: BTreeMap<String, (String, Value)>,
-    /// Metadata of attributes.
+    /// Metadata of each attribute, by name.
     notes: BTreeMap<String, BTreeMap<String, Value>>,
     children: Vec<Prim>,
 }
 
 impl Prim {
-    /// Value of an attribute in a frame: that of its sample, or the only one.
+    /// Returns the value of an attribute in a frame: that of its time sample, or the only one.
     fn at(&self, kind: &str, name: &str, frame: usize) -> &Value {
         let (found, value) = self
             .attributes
@@ -68,7 +68,7 @@ impl Prim {
     }
 }
 
-/// Words, strings (in their quotes) and signs.
+/// Splits text into tokens: words, strings (with their quotes) and signs.
 fn tokens(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut letters = text.chars().peekable();
@@ -87,7 +87,7 @@ fn tokens(text: &str) -> Vec<String> {
         } else if letter.is_whitespace() {
             continue;
         } else if !"()[]{}=,;:".contains(letter) {
-            // a colon is part of a name between letters, and ends the key of a sample before a blank
+            // a colon between letters is part of a name; before a blank it ends the key of a sample
             while let Some(&next) = letters.peek() {
                 let is_name = next.is_alphanumeric() || "_.:-+".contains(next);
                 if !is_name || (next == ':' && token.parse::<f64>().is_ok()) {
@@ -140,7 +140,7 @@ impl Parser {
         Value::Many(values)
     }
 
-    /// `1: value, 2: value }` or `string name = value; ... }`.
+    /// Parses `1: value, 2: value }` or `string name = value; ... }`.
     fn entries(&mut self) -> Value {
         let mut entries = BTreeMap::new();
         while !self.take("}") {
@@ -162,7 +162,7 @@ impl Parser {
         Value::Entries(entries)
     }
 
-    /// `( name = value ... )`, if it is there.
+    /// Parses `( name = value ... )`, if it is there.
     fn metadata(&mut self) -> BTreeMap<String, Value> {
         let mut metadata = BTreeMap::new();
         if self.take("(") {
@@ -204,7 +204,7 @@ impl Parser {
     }
 }
 
-/// The metadata of a file and its root.
+/// Parses a file and returns its metadata and its root.
 fn parse(text: &str) -> (BTreeMap<String, Value>, Prim) {
     let text = text.strip_prefix("#usda 1.0\n").expect("the first line");
     let mut parser = Parser { tokens: tokens(text).into_iter().peekable() };
@@ -303,7 +303,7 @@ fn exported_surfaces(geometry: Geometry) -> Prim {
     parse(&std::fs::read_to_string(place.path("a.usda")).unwrap()).1
 }
 
-/// Also when the faces change on the way.
+/// Checks that surfaces are meshes with all their data, also when the faces change between frames.
 #[test]
 fn surfaces_are_meshes_with_all_that_they_have() {
     let root = exported_surfaces(Geometry::Seen);

@@ -1,13 +1,13 @@
-//! VTP: the XML and its appended data are read by VTK's description of the format.
+//! Tests of VTP exports: the XML and its appended data are read as VTK describes the format.
 
 use crate::support::*;
 use phyxel_io::export::Geometry;
 use std::collections::BTreeMap;
 
-/// An array: type, number of components, bytes.
+/// A data array: type, number of components, bytes.
 type Array = (String, usize, Vec<u8>);
 
-/// The value of an attribute of an element.
+/// Returns the value of an attribute of an XML element.
 fn attribute(element: &str, name: &str) -> Option<String> {
     let start = element.find(&format!(" {name}=\""))? + name.len() + 3;
     let value = &element[start..start + element[start..].find('"')?];
@@ -15,13 +15,13 @@ fn attribute(element: &str, name: &str) -> Option<String> {
     Some(plain.iter().fold(value.to_owned(), |text, (escaped, sign)| text.replace(escaped, sign)))
 }
 
-/// All elements of a name.
+/// Returns all XML elements with a name.
 fn elements<'a>(xml: &'a str, name: &str) -> Vec<&'a str> {
     let start = format!("<{name} ");
     xml.match_indices(&start).map(|(at, _)| &xml[at..at + xml[at..].find('>').unwrap()]).collect()
 }
 
-/// The text before the data, and the arrays by name.
+/// Returns the text before the data, and the arrays by name.
 fn read(bytes: &[u8]) -> (String, BTreeMap<String, Array>) {
     let mark = b"<AppendedData encoding=\"raw\">\n_";
     let at = bytes.windows(mark.len()).position(|window| window == mark).unwrap();
@@ -92,7 +92,7 @@ fn every_frame_has_points_cells_data_and_its_time() {
     assert_eq!(written.n_bytes, n_bytes);
 }
 
-/// Strings are numbers with zeros at their ends.
+/// Returns the names of the bodies. VTK stores strings as character codes that end with a zero.
 fn body_names(xml: &str) -> Vec<String> {
     let array = &xml[xml.find("<Array type=\"String\" Name=\"body_names\"").unwrap()..];
     let text = &array[array.find('>').unwrap() + 1..array.find("</Array>").unwrap()];
@@ -117,7 +117,8 @@ fn the_collection_names_files_and_times() {
     }
 }
 
-/// VTK has texture coordinates and normals at points: corners become points of their own.
+/// Checks surfaces in the collection. VTK stores texture coordinates and normals at points, so corners become separate
+/// points.
 #[test]
 fn surfaces_are_files_of_polygons_in_the_collection() {
     let place = Workplace::new();
@@ -151,7 +152,7 @@ fn surfaces_are_files_of_polygons_in_the_collection() {
         assert_eq!(integers(&arrays["offsets"]), ends.collect::<Vec<_>>());
         assert_eq!(integers(&arrays["group"]), surface.face_groups);
         assert_eq!(arrays["TimeValue"].2, surface.time.to_le_bytes());
-        // the other body is still particles
+        // the other body is still exported as particles
         let (xml, _) = read(&std::fs::read(place.path(&format!("clay/clay_{number:04}.vtp"))).unwrap());
         assert_eq!(attribute(elements(&xml, "Piece")[0], "NumberOfPoints"), Some("2".into()));
     }

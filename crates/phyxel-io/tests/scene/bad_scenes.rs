@@ -1,9 +1,9 @@
-//! One test for each kind of mistake: message, place and advice.
+//! Tests of each kind of mistake: message, place and advice.
 
 use crate::{FULL, OPTIONS, SHORT, parse};
 use phyxel_io::scene::{ParseOptions, SceneError, SceneFile};
 
-/// The only problem of a scene: line, column, message, help.
+/// Returns the only problem of a scene: line, column, message, help.
 pub(crate) fn only(text: &str) -> (usize, usize, String, String) {
     let error = parse(text).expect_err("a problem");
     assert_eq!(error.problems.len(), 1, "{error}");
@@ -12,7 +12,7 @@ pub(crate) fn only(text: &str) -> (usize, usize, String, String) {
     (line, column, problem.message, problem.help.unwrap_or_default())
 }
 
-/// The short scene with one line replaced. Lines count from 1.
+/// Returns the short scene with one line replaced. Lines are counted from 1.
 pub(crate) fn with_line(number: usize, line: &str) -> String {
     let lines = SHORT.lines().enumerate().map(|(index, old)| if index + 1 == number { line } else { old });
     lines.collect::<Vec<_>>().join("\n")

@@ -1,4 +1,4 @@
-//! The generated documentation is in the repository and true.
+//! Tests that the generated documentation in the repository is up to date.
 
 use phyxel::material::{PRESETS, Property};
 use phyxel_io::scene::schema::{Presence, all_tables};

@@ -1,10 +1,10 @@
-//! Settings of the embedded method that depend on each other, and what is said of bad ones.
+//! Tests of settings of the embedded method that depend on each other, and of the messages about bad ones.
 
 use crate::bad_scenes::assert_bad;
 use crate::{SHORT, parse};
 use phyxel::methods::SettingValue;
 
-/// The short scene with these settings, from line 13 on.
+/// Returns the short scene with these settings, which start in line 13.
 fn with_settings(keys: &str) -> String {
     format!("{SHORT}[methods.embedded]\n{keys}")
 }
@@ -14,7 +14,7 @@ fn setting(keys: &str, key: &str) -> Option<SettingValue> {
     file.scene.methods.get("embedded", key)
 }
 
-/// The thresholds of each rule have defaults of their own, and the order in the file does not matter.
+/// Checks that the thresholds of each rule have their own defaults, and that the order in the file does not matter.
 #[test]
 fn thresholds_go_with_their_rule() {
     let at = |value: f64| Some(SettingValue::Number(value));

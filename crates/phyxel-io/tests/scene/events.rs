@@ -1,4 +1,4 @@
-//! Events: what they say, and what is wrong with them.
+//! Tests of events: their content, and the messages about bad ones.
 
 use crate::bad_scenes::assert_bad;
 use crate::{SHORT, parse};
@@ -7,7 +7,8 @@ use phyxel::math::vec3;
 use phyxel::world::{Action, Event, Hold};
 use phyxel_io::scene::with_events;
 
-/// The short scene has 11 lines; its event begins in line 12 and says `time` in line 13.
+/// Returns the short scene with an event. The scene has 11 lines; the event starts in line 12 and has `time` in line
+/// 13.
 fn with_event(event: &str) -> String {
     format!("{SHORT}[[events]]\ntime = \"0.5 s\"\n{event}\n")
 }
@@ -52,7 +53,8 @@ fn every_kind_of_event_is_read_in_si() {
     );
 }
 
-/// A whole material, with what its preset gives; the law and the density are those of the body.
+/// Checks a change to another material, with all values including those of its preset; law and density stay those of
+/// the body.
 #[test]
 fn another_material_is_all_its_values() {
     let event = "body = \"bar\"\nmaterial = \"wax\"\n[materials.wax]\nbased_on = \"modelling clay\"\npoisson_ratio = 0.2";
@@ -141,7 +143,7 @@ fn every_mistake_has_its_place_and_its_advice() {
     let late = with_event("release = true").replace("0.5 s", "1 s");
     let help = "move it forward, or raise `duration`";
     assert_bad(&late, 13, 8, "the event is at 1 s, but the scene ends at 1 s", help);
-    // a value with a problem is not a value that is missing
+    // a value with a problem is not reported as missing
     bad(
         "drag = { body = \"bar\", at = [0, 0], to = [0, 0, 0] }",
         14,
@@ -193,7 +195,7 @@ fn a_material_that_the_body_cannot_become_is_refused() {
     );
 }
 
-/// All problems of all events at once.
+/// Checks that all problems of all events are reported at once.
 #[test]
 fn all_problems_are_shown_at_once() {
     let text = format!(
@@ -202,7 +204,7 @@ fn all_problems_are_shown_at_once() {
     assert_eq!(parse(&text).unwrap_err().problems.len(), 4);
 }
 
-/// Bits of numbers that decimal fractions do not hit, and of the smallest and largest ones.
+/// Checks that events are read back bitwise: numbers without a finite decimal fraction, and very small and large ones.
 #[test]
 fn events_are_written_so_that_they_read_back_the_same() {
     let odd = [0.1 + 0.2, 1.0 / 3.0, 5e-324, 1.797_693_134_862_315_7e308, -0.0, 1e-7, 123_456_789.123_456_79];
@@ -237,7 +239,7 @@ fn events_are_written_so_that_they_read_back_the_same() {
     let file = parse(&written).unwrap_or_else(|error| panic!("{error}"));
     let bits = |events: &[Event]| format!("{events:?}");
     assert_eq!(bits(&file.scene.events), bits(&events), "{written}");
-    // everything else is as it was
+    // everything else is unchanged
     assert!(written.starts_with("method = \"reference\"\nduration = 1.0         # short\n"), "{written}");
     assert!(written.contains("\nshape.sphere = { radius = 1 }\nspacing = 0.1\n"), "{written}");
     assert_eq!(with_events(&written, "scene.toml", &events, 1.0).unwrap(), written);

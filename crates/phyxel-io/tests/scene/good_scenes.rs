@@ -1,4 +1,4 @@
-//! Every value of a good scene arrives in the description, in SI.
+//! Tests that every value of a good scene reaches the description, in SI units.
 
 use crate::{FULL, SHORT, parse};
 use phyxel::material::{Law, Property, YieldMeasure};

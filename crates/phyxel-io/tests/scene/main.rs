@@ -1,4 +1,4 @@
-//! Scene files as a user writes them: good ones, bad ones, changed ones and nonsense.
+//! Tests of scene files as users write them: good ones, bad ones, changed ones and nonsense.
 
 mod bad_scenes;
 mod documentation;
@@ -12,7 +12,7 @@ mod overrides;
 
 use phyxel_io::scene::{ParseOptions, SceneError, SceneFile};
 
-/// The catalogue and the columns that the tests use.
+/// Catalogue of methods and columns that the tests use.
 pub const OPTIONS: ParseOptions<'static> = ParseOptions {
     methods: &[
         ("reference", true),
@@ -24,7 +24,7 @@ pub const OPTIONS: ParseOptions<'static> = ParseOptions {
     columns: Some(&["velocity", "stress", "strain"]),
 };
 
-/// The contract's example without the keys that come later, and with everything else in use.
+/// Example scene of the format contract without the keys of later versions; it uses all other features.
 pub const FULL: &str = r#"format = 1
 title = "Clay bar, twisted and let go"
 method = "reference"
@@ -139,7 +139,7 @@ columns = ["velocity", "stress"]
 checkpoint_every = 10
 "#;
 
-/// The shortest scene; its lines are counted on by the tests of bad ones.
+/// The shortest scene; the tests of bad scenes depend on its line numbers.
 pub const SHORT: &str = r#"method = "reference"
 duration = 1
 [materials.clay]
@@ -153,7 +153,7 @@ shape.sphere = { radius = 1 }
 spacing = 0.1
 "#;
 
-/// Reads a scene with these options.
+/// Reads a scene with [`OPTIONS`].
 pub fn parse(text: &str) -> Result<SceneFile, SceneError> {
     SceneFile::parse(text, "scene.toml", &OPTIONS)
 }

@@ -1,4 +1,4 @@
-//! Laws, plasticity and presets of materials.
+//! Tests of laws, plasticity and presets of materials.
 
 use crate::bad_scenes::{assert_bad, only, with_line};
 use crate::{SHORT, parse};
@@ -7,12 +7,12 @@ use phyxel::math::Vec3;
 use phyxel_io::scene::apply_overrides;
 use phyxel_io::scene::description::{Material, PlacedShape, Varying};
 
-/// The short scene with more lines in its material, from line 7 on.
+/// Returns the short scene with more lines in its material, from line 7 on.
 fn with_keys(keys: &str) -> String {
     with_line(6, &format!("poisson_ratio = 0.3\n{keys}"))
 }
 
-/// The short scene with these lines as its material, from line 4 on.
+/// Returns the short scene with these lines as its material, from line 4 on.
 fn with_material(keys: &str) -> String {
     SHORT.replace("density = 1800\nyoungs_modulus = 1e5\npoisson_ratio = 0.3", keys)
 }
@@ -22,7 +22,7 @@ fn material(text: &str) -> Material {
     file.scene.materials.remove(0)
 }
 
-/// A material that flows.
+/// Returns the material of the short scene with these keys, which must make it flow.
 fn plasticity(keys: &str) -> phyxel::material::Material<PlacedShape> {
     let values = material(&with_keys(keys)).values;
     assert_ne!(values.flow, Flow::None);
@@ -172,7 +172,7 @@ fn unknown_presets_are_answered_with_those_that_there_are() {
     let near = with_material("based_on = \"modeling clay\"");
     let help = format!("did you mean `modelling clay`? {all}");
     assert_bad(&near, 4, 12, "there is no preset `modeling clay`", &help);
-    // what the preset would have given is not missed
+    // keys that the preset would have provided are not reported as missing
     let far = with_material("based_on = \"honey\"\nplasticity = { flow_rate = 1 }");
     assert_bad(&far, 4, 12, "there is no preset `honey`", all);
     let (_, _, message, help) = only(&with_material("based_on = 3"));

@@ -1,4 +1,4 @@
-//! Settings of all methods.
+//! Tests of the settings of all methods.
 
 use crate::{SHORT, parse};
 use phyxel::methods::{CATALOGUE, MethodFactory, SettingInfo, SettingKind, SettingValue};
@@ -24,7 +24,7 @@ fn what_is_left_out_is_the_engines_default() {
     }
 }
 
-/// Every setting of every method arrives in the engine, and nothing else changes.
+/// Checks that every setting of every method reaches the engine, and that no other setting changes.
 #[test]
 fn every_setting_arrives() {
     for factory in built() {
@@ -50,7 +50,7 @@ fn every_setting_arrives() {
     }
 }
 
-/// An allowed value that is not the default.
+/// Returns an allowed value that is not the default.
 fn other_value(info: &SettingInfo, default: Option<&SettingValue>) -> SettingValue {
     let all: Vec<SettingValue> = match info.kind {
         SettingKind::Number(_, range) | SettingKind::NumberOrWord(range, _) => {
@@ -60,7 +60,7 @@ fn other_value(info: &SettingInfo, default: Option<&SettingValue>) -> SettingVal
         SettingKind::Integer(min, max) => vec![SettingValue::Integer(min), SettingValue::Integer(max)],
         SettingKind::Choice(words) => words.iter().map(|w| SettingValue::Word(w.0.into())).collect(),
     };
-    // distances at which particles merge are under 0.9
+    // distances at which particles merge must be under 0.9
     let suits = |value: &&SettingValue| {
         Some(*value) != default && !(info.key == "merge_at" && **value == SettingValue::Number(1.75))
     };

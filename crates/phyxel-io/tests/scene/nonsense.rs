@@ -1,9 +1,9 @@
-//! Nothing that a file can hold makes the reader panic.
+//! Tests that no content of a file makes the reader panic.
 
 use crate::{FULL, OPTIONS, SHORT, parse};
 use phyxel_io::scene::{SceneFile, apply_overrides};
 
-/// A small generator of pseudo-random numbers (splitmix64).
+/// A simple generator of pseudo-random numbers (splitmix64).
 struct Random(u64);
 
 impl Random {
@@ -20,7 +20,7 @@ impl Random {
     }
 }
 
-/// Reads bytes and, if they are refused, prints the refusal.
+/// Checks that reading bytes does not panic; prints the error if they are refused.
 fn survives(bytes: &[u8]) {
     match SceneFile::parse_bytes(bytes, "scene.toml", &OPTIONS) {
         Ok(file) => assert!(!file.scene.bodies.is_empty()),
@@ -90,7 +90,7 @@ fn mutations_of_a_good_scene() {
 
 #[test]
 fn values_of_every_type_under_every_key() {
-    // Whole values are replaced, so that the files stay TOML and the validation is what is tried.
+    // Whole values are replaced, so that the files stay valid TOML and the validation is tested.
     const VALUES: &[&str] = &[
         "3",
         "-0.5",
@@ -141,7 +141,7 @@ fn strange_overrides() {
         let overrides = vec![(text(5), text(3)), (text(3), text(2))];
         match apply_overrides(FULL, "scene.toml", &overrides) {
             Ok(text) => {
-                // Whatever is set, the text stays TOML; that the scene is good is for the validation to say.
+                // For any override the text stays valid TOML; the validation decides if the scene is good.
                 let is_broken = parse(&text).is_err_and(|error| {
                     error.problems.iter().any(|problem| problem.message.contains("TOML"))
                 });

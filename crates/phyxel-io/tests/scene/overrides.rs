@@ -1,4 +1,4 @@
-//! `--set KEY=VALUE`.
+//! Tests of overrides by `--set KEY=VALUE`.
 
 use crate::{FULL, SHORT, parse};
 use phyxel::material::Property;
@@ -137,7 +137,8 @@ fn a_wrong_key_or_value_is_found_by_the_validation() {
     assert!(broken.starts_with("scene.toml:1:5: not valid TOML"), "{broken}");
 }
 
-/// A comparison runs all bodies by one method; the lines of the scene keep their numbers and comments.
+/// Checks that one method replaces those of all bodies, as comparisons need; the lines of the scene keep their numbers
+/// and comments.
 #[test]
 fn one_method_takes_the_place_of_all_others() {
     let bodies =

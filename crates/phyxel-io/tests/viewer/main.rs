@@ -1,4 +1,4 @@
-//! What the browser page is fed with, by a reader of its own.
+//! Tests of the data that the browser page receives, by an independent reader.
 
 mod packet;
 mod page;

@@ -1,8 +1,8 @@
-//! A reader of packets that shares nothing with the writer.
+//! A reader of packets that shares no code with the writer.
 
 use serde_json::Value;
 
-/// A packet taken apart.
+/// A parsed packet.
 pub(crate) struct Packet {
     pub(crate) header: Value,
     arrays: Vec<u8>,
@@ -17,13 +17,13 @@ impl Packet {
         Self { header, arrays: bytes[8 + size..].to_vec() }
     }
 
-    /// The entry of an array of the particles, by name and column.
+    /// Returns the header entry of a particle array, by name and column.
     pub(crate) fn entry(&self, name: &str, column: Option<&str>) -> Option<&Value> {
         let is_it = |entry: &&Value| entry["name"] == name && entry["column"].as_str() == column;
         self.header["arrays"].as_array().unwrap().iter().find(is_it)
     }
 
-    /// The numbers of an array, and how far each may be from the truth.
+    /// Returns the numbers of an array, and the largest error of each.
     pub(crate) fn numbers(&self, entry: &Value) -> (Vec<f64>, f64) {
         let count = |key: &str| entry[key].as_u64().unwrap() as usize;
         let (offset, n_components) = (count("offset"), count("components"));
@@ -51,12 +51,12 @@ impl Packet {
         (numbers.collect(), error)
     }
 
-    /// The numbers of an array of the particles.
+    /// Returns the numbers of a particle array, and the largest error of each.
     pub(crate) fn array(&self, name: &str, column: Option<&str>) -> (Vec<f64>, f64) {
         self.numbers(self.entry(name, column).unwrap_or_else(|| panic!("there is no {name} {column:?}")))
     }
 
-    /// An array of a surface.
+    /// Returns the header entry of an array of a surface.
     pub(crate) fn of_surface(&self, surface: usize, name: &str) -> &Value {
         let arrays = self.header["surfaces"][surface]["arrays"].as_array().unwrap();
         arrays.iter().find(|entry| entry["name"] == name).unwrap()
@@ -67,7 +67,7 @@ fn words(bytes: &[u8], n_words: usize) -> impl Iterator<Item = u32> {
     bytes[..4 * n_words].chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap()))
 }
 
-/// Whether numbers are what they should be.
+/// Checks that numbers agree with the expected ones within their error.
 #[track_caller]
 pub(crate) fn assert_near((found, error): (Vec<f64>, f64), expected: &[f32]) {
     assert_eq!(found.len(), expected.len());

@@ -1,4 +1,4 @@
-//! The page needs nothing but itself.
+//! Tests that the browser page contains everything it needs.
 
 use phyxel_io::viewer::page;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Result folders as the page plays them.
+//! Tests of result folders as the page plays them.
 
 use super::packet::{Packet, assert_near};
 use phyxel::frame::{Frame, FrameColumn};
@@ -40,7 +40,7 @@ shape.box = { size = [9, 9, 9] }
 inside = true
 "#;
 
-/// A result folder of a test's own, removed at its end.
+/// A result folder of a single test, removed when the test ends.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -240,7 +240,7 @@ fn obstacles_are_where_they_are_at_that_time() {
     let identity = "[1.0,0.0,0.0,0.0,0.0,1.0,0.0,0.0,0.0,0.0,1.0,0.0,0.0,0.0,0.0,1.0]";
     assert_eq!((poses(0).as_array().unwrap().len(), poses(2)[0].to_string()), (4, identity.to_owned()));
     let half_way: Vec<f64> = poses(2)[2].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect();
-    // at 0.5 s: half of the way up, turned by 45 degrees about y, so that x goes to (c, 0, -c)
+    // at 0.5 s: half of the way up, rotated by 45 degrees about y, so that x goes to (c, 0, -c)
     let c = 0.5f64.sqrt();
     for (k, expected) in [(0, c), (1, 0.0), (2, -c), (8, c), (12, 0.0), (13, 1.5), (15, 1.0)] {
         assert!((half_way[k] - expected).abs() < 1e-6, "element {k}: {half_way:?}");
@@ -302,6 +302,6 @@ fn a_few_extreme_particles_do_not_set_the_range_of_colours() {
     let packet = Packet::read(&PageFrame::of_frame(0, &frame, &names(&["stress"])).encode());
     let entry = packet.entry("column", Some("stress")).unwrap();
     assert_eq!(entry["range"][1].as_f64(), Some(1e6));
-    // a cell of the histogram is all that one particle of 2000 can hide
+    // the extreme particle may extend the bulk of the values by at most one cell of the histogram
     assert!(entry["bulk"][1].as_f64().unwrap() <= 2000.0, "{entry}");
 }

@@ -20,11 +20,11 @@ pub(crate) const TOUCHES_NOTHING: u32 = 0;
 pub(crate) const TOUCHES: u32 = 1;
 pub(crate) const STUCK: u32 = 2;
 
-/// Impulses between one body and one obstacle, summed up.
+/// Impulses between one body and one obstacle or other body, summed up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touch {
     pub(crate) body: u32,
-    pub(crate) obstacle: usize,
+    pub(crate) other: usize,
     /// On the body (N s).
     pub(crate) impulse: Vec3,
     /// The same about the origin (N s m).
@@ -35,17 +35,17 @@ pub(crate) struct Touch {
 }
 
 impl Touch {
-    /// Adds an impulse at a place to a list with one entry for each body and obstacle.
-    pub(crate) fn add(all: &mut Vec<Self>, body: u32, obstacle: usize, impulse: Vec3, place: Vec3) {
+    /// Adds an impulse at a place to a list with one entry for each body and what it touches.
+    pub(crate) fn add(all: &mut Vec<Self>, body: u32, other: usize, impulse: Vec3, place: Vec3) {
         let weight = impulse.length();
         let (angular, moment) = (place.cross(impulse), place * weight);
-        let one = Self { body, obstacle, impulse, angular, moment, weight };
+        let one = Self { body, other, impulse, angular, moment, weight };
         Self::merge(all, one);
     }
 
     /// Adds an entry to a list. The last ones are looked at first: particles lie in memory body by body.
     pub(crate) fn merge(all: &mut Vec<Self>, one: Self) {
-        match all.iter_mut().rev().find(|t| t.body == one.body && t.obstacle == one.obstacle) {
+        match all.iter_mut().rev().find(|t| t.body == one.body && t.other == one.other) {
             Some(touch) => {
                 touch.impulse += one.impulse;
                 touch.angular += one.angular;

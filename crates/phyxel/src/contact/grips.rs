@@ -3,7 +3,7 @@
 use super::{Motion, Pose};
 use crate::geometry::PlacedShape;
 use crate::math::{Real, Vec3};
-use crate::particles::{Carry, PARTICLES, Particles, StateData, StateItem, StateVisitor};
+use crate::particles::{Carry, GONE, PARTICLES, Particles, StateData, StateItem, StateVisitor};
 
 /// Name of the set of held particles.
 pub const HOLDS: &str = "holds";
@@ -65,6 +65,21 @@ impl Holds {
         item("held_particle", "1", Carry::Index(PARTICLES), StateData::Integers(&mut self.particle));
         item("held_anchor", "m", Carry::Copy, StateData::Vectors(&mut self.anchor));
         item("held_by", "1", Carry::Copy, StateData::Integers(&mut self.grip));
+    }
+}
+
+impl Holds {
+    /// Lets go of particles that a remap has removed.
+    pub(crate) fn drop_removed(&mut self) {
+        let is_kept: Vec<bool> = self.particle.iter().map(|&i| i != GONE).collect();
+        let keep = |k: &mut usize| {
+            *k += 1;
+            is_kept[*k - 1]
+        };
+        let (mut a, mut b, mut c) = (0, 0, 0);
+        self.particle.retain(|_| keep(&mut a));
+        self.anchor.retain(|_| keep(&mut b));
+        self.grip.retain(|_| keep(&mut c));
     }
 }
 

@@ -1,54 +1,54 @@
-//! Materials that change while a world runs.
+//! Changes of materials while a world runs.
 
 use super::{Flow, Material, PROPERTIES, Part, Properties, Property, YieldMeasure};
 use crate::math::Real;
 
-/// A change of the material of a body. Densities and laws stay: mass is not made.
+/// A change of the material of a body. Density and law cannot change, because mass is conserved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MaterialChange {
-    /// New values; properties without one stay.
+    /// New values; properties without a new value stay.
     pub values: Properties<Option<Real>>,
-    /// New kind of flow; `None` if it stays. Matter that did not flow begins to with its first yield stress and flow rate. What has flowed
-    /// stays when the flow ends.
+    /// New kind of flow; `None` if it stays. Matter that did not flow starts to flow when it is first given a yield
+    /// stress and a flow rate. Plastic deformation stays when the flow ends.
     pub flow: Option<Flow>,
 }
 
 impl Default for MaterialChange {
-    /// Nothing changes.
+    /// Returns a change without any new values.
     fn default() -> Self {
         Self { values: Properties::from_fn(|_| None), flow: None }
     }
 }
 
 impl MaterialChange {
-    /// The same change with a new value of a property.
+    /// Returns the same change with a new value of a property.
     #[must_use]
     pub fn with(mut self, property: Property, value: Real) -> Self {
         self.values[property] = Some(value);
         self
     }
 
-    /// The same change with another kind of flow.
+    /// Returns the same change with another kind of flow.
     #[must_use]
     pub fn flowing(self, flow: Flow) -> Self {
         Self { flow: Some(flow), ..self }
     }
 
-    /// True if stresses change.
+    /// Returns true if elastic moduli, and with them stresses, change.
     pub fn is_elastic(&self) -> bool {
         self.values[Property::YoungsModulus].is_some() || self.values[Property::PoissonRatio].is_some()
     }
 
-    /// True if the flow, or a property of it, changes.
+    /// Returns true if the flow or one of its properties changes.
     pub fn is_plastic(&self) -> bool {
         let creep = self.values.iter().filter(|(info, _)| info.part == Part::Creep);
         self.flow.is_some() || creep.into_iter().any(|(_, value)| value.is_some())
     }
 
-    /// The change that makes one material of another, but for density and law.
+    /// Returns the change that turns any material into the given one, except for density and law.
     ///
     /// # Errors
-    /// The key of a property that varies over the body: places are those of the start.
+    /// The key of a property that varies over the body: regions are defined at the start and cannot be used later.
     pub fn to_material<Region>(material: &Material<Region>) -> Result<Self, &'static str> {
         let mut change = Self::default().flowing(material.flow);
         for (property, value) in material.scalars().filter(|(property, _)| property.info().may_change) {
@@ -57,10 +57,10 @@ impl MaterialChange {
         Ok(change)
     }
 
-    /// The material after the change. The change is completed by the values that follow from it.
+    /// Returns the material after the change, and completes the change by the values that follow from it.
     ///
     /// # Errors
-    /// When a value makes no sense, or one is missing.
+    /// If a value is not allowed or missing.
     pub fn apply(&mut self, material: &Material) -> Result<Material, String> {
         self.check()?;
         if self.is_elastic() {

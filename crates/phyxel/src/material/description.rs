@@ -6,14 +6,14 @@ use crate::math::{Real, Vec3};
 use crate::particles::{PROPERTIES, Parameter, Part, Properties, Property};
 use std::ops::{Index, IndexMut};
 
-/// A scalar over a body. Regions are shapes, or whatever stands for them.
+/// A scalar that may vary over a body. Regions are shapes, or any type that describes them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Varying<Region = Box<PlacedShape>> {
     /// The same value everywhere.
     Uniform(Real),
-    /// Blends linearly over the body's extent along an axis.
+    /// The value changes linearly over the body's extent along an axis.
     Along {
-        /// Direction of the blend.
+        /// Direction of the change.
         axis: Vec3,
         /// Value at the lower end.
         from: Real,
@@ -38,7 +38,7 @@ impl<Region> From<Real> for Varying<Region> {
 }
 
 impl Varying {
-    /// Values at the given points of one body.
+    /// Computes the values at the given points of one body.
     pub fn resolve(&self, points: &[Vec3]) -> Parameter {
         match self {
             Self::Uniform(value) => Parameter::Uniform(*value),
@@ -62,7 +62,7 @@ impl Varying {
 }
 
 impl<Region> Varying<Region> {
-    /// Smallest and largest value that can occur.
+    /// Returns the smallest and largest value that can occur.
     pub fn range(&self) -> (Real, Real) {
         let (a, b) = match *self {
             Self::Uniform(v) => (v, v),
@@ -72,12 +72,12 @@ impl<Region> Varying<Region> {
         (a.min(b), a.max(b))
     }
 
-    /// The value, if it is the same everywhere.
+    /// Returns the value if it is the same everywhere.
     pub fn uniform(&self) -> Option<Real> {
         if let Self::Uniform(value) = self { Some(*value) } else { None }
     }
 
-    /// The same scalar with regions of another kind.
+    /// Returns the same scalar with regions of another type.
     pub fn map_region<Other>(&self, map: impl FnOnce(&Region) -> Other) -> Varying<Other> {
         match self {
             Self::Uniform(value) => Varying::Uniform(*value),
@@ -89,18 +89,18 @@ impl<Region> Varying<Region> {
     }
 }
 
-/// The kind of flow of a material. Its scalars are properties, see [`Flow::has`].
+/// Kind of plastic flow of a material. Its scalars are properties, see [`Flow::has`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Flow {
-    /// It always springs back.
+    /// No flow: the material always springs back.
     #[default]
     None,
-    /// It flows over a yield stress, keeping its volume; the measure says which stress is compared.
+    /// Flow above a yield stress that keeps the volume; the measure selects the stress that is compared.
     Creep(YieldMeasure),
 }
 
 impl Flow {
-    /// True if matter that flows in this way has the property.
+    /// Returns true if a material with this kind of flow has the property.
     pub fn has(self, property: Property) -> bool {
         match property.info().part {
             Part::Matter => true,
@@ -108,7 +108,7 @@ impl Flow {
         }
     }
 
-    /// The stress that is compared with the yield stress.
+    /// Returns the measure of stress that is compared with the yield stress.
     pub fn measure(self) -> YieldMeasure {
         match self {
             Self::None => YieldMeasure::default(),
@@ -117,19 +117,19 @@ impl Flow {
     }
 }
 
-/// The material of a body, in SI units and true moduli. `material[Property::Viscosity]` is one of its scalars.
+/// Material of a body, in SI units and true moduli. `material[Property::Viscosity]` is one of its scalars.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Material<Region = Box<PlacedShape>> {
-    /// A value for every property; those of a flow that it does not have count for nothing.
+    /// Value of every property; properties of a flow that the material does not have are ignored.
     pub properties: Properties<Varying<Region>>,
-    /// Elastic law; the method's own if `None`.
+    /// Elastic law; `None` selects the method's own law.
     pub law: Option<Law>,
     /// Kind of flow.
     pub flow: Flow,
 }
 
 impl<Region> Default for Material<Region> {
-    /// A soft jelly: 1000 kg/m³, 100 kPa, ν = 0.3, no viscosity.
+    /// Returns a soft jelly: 1000 kg/m³, 100 kPa, ν = 0.3, no viscosity.
     fn default() -> Self {
         let properties = Properties::from_fn(|info| info.absent.into());
         Self { properties, law: None, flow: Flow::None }
@@ -151,21 +151,21 @@ impl<Region> IndexMut<Property> for Material<Region> {
 }
 
 impl<Region> Material<Region> {
-    /// An elastic material of 1000 kg/m³.
+    /// Creates an elastic material of 1000 kg/m³.
     pub fn elastic(youngs_modulus: Real, poisson_ratio: Real) -> Self {
         Self::default()
             .with(Property::YoungsModulus, youngs_modulus)
             .with(Property::PoissonRatio, poisson_ratio)
     }
 
-    /// The same material with another value of a property.
+    /// Returns the same material with another value of a property.
     #[must_use]
     pub fn with(mut self, property: Property, value: impl Into<Varying<Region>>) -> Self {
         self[property] = value.into();
         self
     }
 
-    /// The same material, flowing over a yield stress (Pa) at a rate (1/s).
+    /// Returns the same material, flowing above a yield stress (Pa) at a rate (1/s).
     #[must_use]
     pub fn creeping(
         self,
@@ -177,7 +177,7 @@ impl<Region> Material<Region> {
         flowing.with(Property::YieldStress, yield_stress).with(Property::FlowRate, flow_rate)
     }
 
-    /// Properties that the material has, with their values.
+    /// Returns the properties that the material has, with their values.
     pub fn scalars(&self) -> impl Iterator<Item = (Property, &Varying<Region>)> {
         let own = PROPERTIES.iter().filter(|info| self.flow.has(info.property));
         own.map(|info| (info.property, &self[info.property]))
@@ -185,7 +185,7 @@ impl<Region> Material<Region> {
 }
 
 impl<Region> Material<Region> {
-    /// The same material with regions of another kind.
+    /// Returns the same material with regions of another type.
     pub fn map_region<Other>(&self, map: impl Fn(&Region) -> Other) -> Material<Other> {
         let properties = Properties::from_fn(|info| self[info.property].map_region(&map));
         Material { properties, law: self.law, flow: self.flow }
@@ -193,7 +193,7 @@ impl<Region> Material<Region> {
 }
 
 impl Material {
-    /// Values of all properties at the given points of one body.
+    /// Computes the values of all properties at the given points of one body.
     pub fn resolve(&self, points: &[Vec3]) -> Properties<Parameter> {
         Properties::from_fn(|info| {
             if self.flow.has(info.property) {

@@ -1,4 +1,4 @@
-//! Materials: scalars that may vary, laws from deformation to stress, plastic flow, presets.
+//! Materials: properties that may vary over a body, laws from deformation to stress, plastic flow, presets.
 
 mod change;
 mod description;

@@ -11,19 +11,19 @@ use super::{Lame, Law};
 use crate::math::{Mat3, Real, Svd, Vec3, svd};
 use crate::particles::{Parameter, Properties, Property};
 
-/// The magnitude of stress that is compared with the yield stress; both read as the stress in a pulled bar.
+/// Measure of stress that is compared with the yield stress; for a bar under tension both measures equal its stress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum YieldMeasure {
-    /// |P|: pressure counts, so confined matter creeps, and flow gathers in bands: a pulled bar flows at 0.87 of the yield
-    /// stress. Jones 2014 Eq. 7.
+    /// Magnitude |P|: pressure counts, so confined matter creeps and flow concentrates in bands: a pulled bar flows at
+    /// 0.87 of the yield stress. Jones 2014 Eq. 7.
     Total,
-    /// √(3/2) |dev P|, von Mises: pressure does not count.
+    /// Von Mises stress √(3/2) |dev P|: pressure does not count.
     #[default]
     Deviatoric,
 }
 
 impl YieldMeasure {
-    /// Of a principal stress (Pa).
+    /// Returns the measure of a principal stress (Pa).
     #[inline(always)]
     pub fn of(self, stress: Vec3) -> Real {
         match self {
@@ -46,25 +46,25 @@ pub enum FlowRule {
     PerStep,
 }
 
-/// The flow of one particle.
+/// Flow parameters of one particle.
 #[derive(Clone, Copy, Debug)]
 pub struct Yielding {
-    /// P_Y (Pa)
+    /// Yield stress P_Y (Pa).
     pub yield_stress: Real,
-    /// ν (1/s)
+    /// Flow rate ν (1/s).
     pub flow_rate: Real,
-    /// K (1)
+    /// Hardening K (1).
     pub hardening: Real,
-    /// Stress over which the rate falls (Pa).
+    /// Stress above which the flow rate falls; 0 switches this off (Pa).
     pub thickening_stress: Real,
-    /// Stress that is compared with the yield stress.
+    /// Measure of stress that is compared with the yield stress.
     pub measure: YieldMeasure,
     /// Meaning of the flow rate.
     pub rule: FlowRule,
 }
 
 impl Yielding {
-    /// The flow of particle i.
+    /// Returns the flow parameters of particle i.
     #[inline(always)]
     pub fn at(material: &Properties<Parameter>, i: usize, measure: YieldMeasure, rule: FlowRule) -> Self {
         Self {
@@ -78,19 +78,19 @@ impl Yielding {
     }
 }
 
-/// True if some particle of this matter can flow.
+/// Returns true if any particle of this material can flow.
 pub fn can_flow(material: &Properties<Parameter>) -> bool {
     !material[Property::FlowRate].is_zero()
 }
 
-/// Stretches under this do not count as less where their logarithm is taken.
+/// Smallest stretch whose logarithm is taken; smaller stretches are replaced by it.
 const LEAST_STRETCH: Real = 0.05;
-/// Stress that a thickening material is at least taken to have (Pa).
+/// Smallest stress that is used in the rate of a thickening material (Pa).
 const LEAST_STRESS: Real = 1.0;
 
 impl Yielding {
-    /// γ: the fraction of the deviatoric logarithmic strain that turns plastic within a step; 0 where nothing flows.
-    /// `magnitude` is |P| by the measure, `accumulated` is α.
+    /// Returns γ, the fraction of the deviatoric logarithmic strain that turns plastic within a step; 0 where nothing
+    /// flows. `magnitude` is |P| by the measure, `accumulated` is α.
     #[inline]
     pub fn fraction(&self, magnitude: Real, accumulated: Real, time_step: Real) -> Real {
         let over = magnitude - (self.yield_stress + self.hardening * accumulated).max(0.0);
@@ -110,9 +110,10 @@ impl Yielding {
 }
 
 impl Yielding {
-    /// The fraction of the deformation that F does not explain which is forgotten within a step: as much as flows where F flows by
-    /// `flowed`, and as much as would flow by a deviatoric stress σ with the same energy density, σ²/(6µ). It is forgotten no quicker than
-    /// sound crosses a few particles (`FORGETTING`): what is forgotten at once would hold nothing together.
+    /// Returns the fraction of the deformation not explained by F that is removed within a step. It is the flow
+    /// fraction `flowed` of F, or the fraction that would flow under a deviatoric stress σ with the same energy
+    /// density, σ²/(6µ), whichever is larger. The rate of removal is limited by the time that sound takes across a few
+    /// particles (`FORGETTING`): deformation that is removed at once could not hold matter together.
     #[inline]
     pub fn forgotten(
         &self,
@@ -140,39 +141,39 @@ pub struct Unseen {
     pub sound_rate: Real,
 }
 
-/// Largest rate at which residuals are forgotten (speeds of sound per particle size).
+/// Largest rate at which residuals are removed (speeds of sound per particle size).
 const FORGETTING: Real = 0.3;
 
-/// Answer of matter to a deformation gradient within a step.
+/// Response of matter to a deformation gradient within a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Answered {
-    /// F = U diag(s) Vᵀ before anything flowed.
+    /// Decomposition F = U diag(s) Vᵀ before any flow.
     pub svd: Svd,
     /// Principal stress of the elastic stretches (Pa).
     pub stress: Vec3,
-    /// The flow, if there is any.
+    /// Flow within the step, if there is any.
     pub flow: Option<Flowed>,
 }
 
 /// Flow within a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Flowed {
-    /// f_p, the plastic part of the stretches (1).
+    /// Plastic part f_p of the stretches (1).
     pub plastic: Vec3,
-    /// s/f_p, the elastic part that is left (1).
+    /// Remaining elastic part s/f_p of the stretches (1).
     pub elastic: Vec3,
-    /// γ
+    /// Flow fraction γ (1).
     pub fraction: Real,
-    /// Added to α (Pa).
+    /// Increase of the accumulated plastic stress α (Pa).
     pub hardening: Real,
-    /// Added to the equivalent plastic strain (1).
+    /// Increase of the equivalent plastic strain (1).
     pub strain: Real,
-    /// Energy taken (J/m³).
+    /// Dissipated energy per volume (J/m³).
     pub work: Real,
 }
 
 impl Yielding {
-    /// Stress and flow of matter with deformation gradient F within a step. Jones 2014 Eqs. 4, 6, 7.
+    /// Computes stress and flow of matter with deformation gradient F within a step. Jones 2014 Eqs. 4, 6, 7.
     #[inline]
     pub fn answer(&self, (law, lame): (Law, Lame), f: Mat3, accumulated: Real, time_step: Real) -> Answered {
         let svd = svd(f);
@@ -200,7 +201,8 @@ impl Yielding {
     }
 }
 
-/// ln f_p: the plastic part of principal stretches. det f_p = 1, and s/f_p has (1 − γ) of the deviatoric log strain of s.
+/// Returns ln f_p, the plastic part of principal stretches. det f_p = 1, and s/f_p has (1 − γ) of the deviatoric log
+/// strain of s.
 #[inline]
 pub fn log_plastic_stretch(stretch: Vec3, fraction: Real) -> Vec3 {
     let log = stretch.max(Vec3::splat(LEAST_STRETCH)).map(Real::ln);
@@ -223,7 +225,7 @@ mod tests {
         }
     }
 
-    /// Embedded note 14.5.
+    /// Embedded note 14.5: flow keeps volume and removes the fraction γ of the deviatoric log strain.
     #[test]
     fn flow_keeps_volume_and_takes_its_share_of_the_log_strain() {
         let mut random = Random::new(6);
@@ -240,7 +242,7 @@ mod tests {
         }
     }
 
-    /// Relaxation of a held stretch: first principal stretch after `duration`. Also returns α.
+    /// Relaxes a held stretch and returns the principal stretches after `duration`, and α.
     fn relaxed(flow: Yielding, dt: Real, duration: Real) -> (Vec3, Real) {
         let lame = Lame::from_moduli(1e5, 0.3);
         let (mut s, mut alpha) = (vec3(1.2, 1.0, 1.0 / 1.2), 0.0);
@@ -253,7 +255,7 @@ mod tests {
         (s, alpha)
     }
 
-    /// Embedded note 14.6: the material does not depend on the time step, unless the paper's rule is asked for.
+    /// Embedded note 14.6: the material does not depend on the time step, unless the paper's rule is selected.
     #[test]
     fn relaxation_is_the_same_for_every_time_step() {
         for dt in [4e-3, 2e-3, 1e-3, 0.5e-3] {

@@ -1,36 +1,36 @@
-//! Materials by name, with the sources of their numbers.
+//! Material presets, with the sources of their numbers.
 
 use super::{Flow, Material, Property, YieldMeasure};
 use crate::math::Real;
 
-/// A material that scenes can build on.
+/// A named material that scenes can use as a base.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
-    /// As in `based_on`.
+    /// Name of the preset, as in `based_on`.
     pub name: &'static str,
-    /// Values of properties; it flows if those of a flow are among them.
+    /// Values of properties; the material flows if properties of a flow are among them.
     pub values: &'static [(Property, Real)],
-    /// Sources of the numbers, and which of them are choices.
+    /// Sources of the numbers, and a list of those that are choices without a source.
     pub source: &'static str,
 }
 
 impl Preset {
-    /// The preset of a name.
+    /// Returns the preset with a name.
     pub fn find(name: &str) -> Option<&'static Self> {
         PRESETS.iter().find(|preset| preset.name == name)
     }
 
-    /// The value of a property, if the preset gives one.
+    /// Returns the value of a property, if the preset has one.
     pub fn get(&self, property: Property) -> Option<Real> {
         self.values.iter().find(|value| value.0 == property).map(|value| value.1)
     }
 
-    /// True if it flows.
+    /// Returns true if the material of the preset flows.
     pub fn flows(&self) -> bool {
         self.get(Property::FlowRate).is_some()
     }
 
-    /// The preset as a material.
+    /// Returns the material of the preset.
     pub fn material(&self) -> Material {
         let flow = if self.flows() { Flow::Creep(YieldMeasure::default()) } else { Flow::None };
         let material = Material { flow, ..Material::default() };
@@ -40,8 +40,8 @@ impl Preset {
 
 /// All presets, in the order in which they are listed.
 ///
-/// Hardening K is dY/dα with α ≈ E ε_p: the slope of the flow stress over plastic strain, divided by E. Viscosities are
-/// choices throughout: they damp ringing within some milliseconds; slow flow is what plasticity is for.
+/// Hardening K is dY/dα with α ≈ E ε_p: the slope of the flow stress over plastic strain, divided by E. All viscosities
+/// are choices: they damp ringing within some milliseconds; slow flow is modelled by plasticity.
 pub const PRESETS: &[Preset] = &[
     Preset {
         name: "modelling clay",
@@ -151,7 +151,7 @@ mod tests {
             assert!((500.0..20e3).contains(&value(Property::Density)), "{name}");
             assert!(preset.source.contains("choice") && preset.source.ends_with('.'), "{name}");
             if preset.flows() {
-                // they yield after some strain, and before they are torn
+                // presets yield at some strain, and before they are torn
                 let strain = value(Property::YieldStress) / value(Property::YoungsModulus);
                 assert!((1e-4..0.2).contains(&strain), "{name}");
                 assert!((10.0..=400.0).contains(&value(Property::FlowRate)), "{name}");

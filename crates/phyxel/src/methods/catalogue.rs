@@ -1,4 +1,4 @@
-//! The one table of methods: lists, docs, schema and conformance tests loop over it.
+//! The single table of all methods: lists, documentation, schema and conformance tests iterate over it.
 
 use super::MethodFactory;
 use crate::material::{Flow, Law, YieldMeasure};
@@ -6,42 +6,43 @@ use crate::material::{Flow, Law, YieldMeasure};
 /// A method in the catalogue.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// Scene key.
+    /// Key of the method in scenes.
     pub key: &'static str,
-    /// Paper, as cited in comments.
+    /// Paper that the method implements.
     pub paper: &'static str,
-    /// What it is for.
+    /// Purpose of the method, for users.
     pub about: &'static str,
     /// Name of the method in sentences.
     pub name: &'static str,
-    /// Laws, flow and births that it can run.
+    /// Elastic laws, kinds of flow and births that the method supports.
     pub abilities: Abilities,
-    /// The factory with default settings; `None` while the method is not built.
+    /// Creates the factory with default settings; `None` if the method is not implemented yet.
     pub default_factory: Option<fn() -> Box<dyn MethodFactory>>,
 }
 
 /// Abilities of a method.
 #[derive(Clone, Copy, Debug)]
 pub struct Abilities {
-    /// Laws from strain to stress, its own first.
+    /// Supported elastic laws (strain to stress), the method's own law first.
     pub laws: &'static [Law],
-    /// Kinds of flow.
+    /// Supported kinds of flow.
     pub flows: &'static [Flow],
-    /// True if it takes particles that appear while it runs.
+    /// True if particles can be added while the method runs.
     pub births: bool,
 }
 
-/// A property of a material that a method cannot run.
+/// Refusal of a material by a method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Key of the material's property: "law" or "plasticity".
+    /// Key of the refused property: "law" or "plasticity".
     pub property: &'static str,
-    /// Says what is wrong, and which methods can run it.
+    /// Explains the refusal and names the methods that support the property.
     pub message: String,
 }
 
 impl Entry {
-    /// Refuses a material with this law (the method's own if `None`) and kind of flow; `None` if the method can run it.
+    /// Returns the refusal of a material with this law (`None` selects the method's own) and kind of flow; `None` if
+    /// the method supports both.
     pub fn refusal(&self, law: Option<Law>, flow: Flow) -> Option<Refusal> {
         let refuse = |property, what: String, is_able: &dyn Fn(&Abilities) -> bool| {
             let able = built_methods().filter(|e| is_able(&e.abilities));
@@ -65,17 +66,17 @@ impl Entry {
     }
 }
 
-/// The methods that are built, in the order in which they are listed.
+/// Returns the implemented methods, in the order in which they are listed.
 pub fn built_methods() -> impl Iterator<Item = &'static Entry> + Clone {
     CATALOGUE.iter().filter(|entry| entry.default_factory.is_some())
 }
 
-/// The method of a scene key.
+/// Returns the method with a scene key.
 pub fn find_method(key: &str) -> Option<&'static Entry> {
     CATALOGUE.iter().find(|entry| entry.key == key)
 }
 
-/// Flow over a yield stress, whatever stress is compared with it.
+/// Kinds of flow above a yield stress, for both measures of stress.
 const CREEP: &[Flow] = &[Flow::Creep(YieldMeasure::Deviatoric), Flow::Creep(YieldMeasure::Total)];
 
 /// All methods, in the order in which they are listed.

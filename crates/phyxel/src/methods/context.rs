@@ -1,12 +1,12 @@
-//! What a method is handed in a step, and what it hands back.
+//! Input and output of a step: context, report, errors and timings.
 
-use crate::contact::{Contacts, Grips};
+use crate::contact::{Contacts, Grips, Holds};
 use crate::forces::Fields;
 use crate::math::Real;
 use crate::particles::{Carry, PARTICLES, Particles, Remap, StateData, StateItem, StateVisitor};
 use crate::surface::CarriedPoints;
 
-/// Everything outside a group that a step may ask for.
+/// Data outside a group that a step may use.
 pub struct StepContext<'a> {
     /// Time at the beginning of the step (s).
     pub time: Real,
@@ -14,29 +14,28 @@ pub struct StepContext<'a> {
     pub time_step: Real,
     /// Gravity and force fields.
     pub fields: Fields<'a>,
-    /// Obstacles, where they are at the end of the step, and other bodies.
+    /// Obstacles at their poses at the end of the step, and other bodies.
     pub contacts: Contacts<'a>,
     /// Grips, with their targets for the end of the step.
     pub grips: Grips<'a>,
-    /// Points that the group carries along.
+    /// Points that move with the particles of the group.
     pub carried: &'a mut CarriedPoints,
-    /// The next id that no particle of the world has had.
+    /// Next particle id that has not been used in this world.
     pub next_id: &'a mut u64,
-    /// Where the time went.
+    /// Time spent in each stage.
     pub timings: &'a mut Timings,
 }
 
 impl StepContext<'_> {
-    /// Splits, merges or reorders the particles of the group and everything that the world knows of them by index. The
-    /// method does the same with its own state. What splits off gets new ids; held particles must stay one each.
+    /// Splits, merges or reorders the particles of the group and all data of the world that refers to them by index.
+    /// The method must do the same with its own state. Parts that are split off get new ids; held particles must not be
+    /// split or merged.
     pub fn remap(&mut self, particles: &mut Particles, remap: &mut Remap) {
         self.contacts.bodies.forget_own(particles);
         self.carried.loosen_remapped(particles, remap);
         particles.visit_state(remap);
-        let data = StateData::Integers(self.contacts.touching);
-        remap.visit(StateItem { name: "touching", unit: "1", set: PARTICLES, carry: Carry::Copy, data });
-        self.grips.holds.visit_state(remap);
-        self.carried.visit_state(remap);
+        let Self { contacts, grips, carried, .. } = self;
+        Companions { touching: contacts.touching, holds: grips.holds, carried }.visit_state(remap);
         for k in remap.later_parts() {
             particles.id[k] = *self.next_id as u32;
             *self.next_id += 1;
@@ -44,45 +43,65 @@ impl StepContext<'_> {
     }
 }
 
-/// What a step reports.
+/// Data of the world that refers to the particles of a group by index. Checkpoints and remaps visit the same list.
+pub(crate) struct Companions<'a> {
+    /// 1 for particles that touch an obstacle: it decides what the next kick meets.
+    pub(crate) touching: &'a mut Vec<u32>,
+    /// Particles that grips hold.
+    pub(crate) holds: &'a mut Holds,
+    /// Surface points that the particles carry.
+    pub(crate) carried: &'a mut CarriedPoints,
+}
+
+impl Companions<'_> {
+    /// Visits every state array once.
+    pub(crate) fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
+        let data = StateData::Integers(self.touching);
+        visitor.visit(StateItem { name: "touching", unit: "1", set: PARTICLES, carry: Carry::Copy, data });
+        self.holds.visit_state(visitor);
+        self.carried.visit_state(visitor);
+    }
+}
+
+/// Report of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepReport {
     /// Iterations of the solves in this step.
     pub iterations: usize,
-    /// Solves that stopped before their tolerance.
+    /// Number of solves that stopped before they reached their tolerance.
     pub n_unconverged: usize,
-    /// Particles that yielded.
+    /// Number of particles that yielded.
     pub n_yielded: usize,
 }
 
-/// Why a step failed.
+/// Reason why a step failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StepError {
-    /// A value is not a number any more.
+    /// A value is infinite or not a number.
     #[error("{column} is not finite")]
     NonFinite {
-        /// The state array.
+        /// Name of the state array.
         column: &'static str,
-        /// The particle.
+        /// Index of the particle.
         particle: usize,
     },
-    /// An event that cannot happen.
+    /// An event cannot be carried out.
     #[error("{reason}")]
     Event {
-        /// Why.
+        /// Explains why.
         reason: String,
     },
-    /// The matter is torn to pieces, and steps would have to become uselessly small.
+    /// The matter is torn apart, and steps would become too small to be useful.
     #[error("{reason}")]
     Unstable {
-        /// What was seen.
+        /// Describes what was detected.
         reason: String,
-        /// The particle.
+        /// Index of the particle.
         particle: usize,
     },
 }
 
-/// Seconds by stage, from a clock that the caller brings: the engine has none.
+/// Seconds spent in each stage. The caller provides the clock: the engine has none.
 #[derive(Clone, Debug, Default)]
 pub struct Timings {
     clock: Option<fn() -> Real>,
@@ -90,12 +109,12 @@ pub struct Timings {
 }
 
 impl Timings {
-    /// Measures with a clock that returns seconds.
+    /// Creates timings that use a clock which returns seconds.
     pub fn new(clock: fn() -> Real) -> Self {
         Self { clock: Some(clock), stages: Vec::new() }
     }
 
-    /// Runs a stage and books its time.
+    /// Runs a stage and adds its time.
     pub fn stage<T>(&mut self, name: &'static str, run: impl FnOnce() -> T) -> T {
         let Some(clock) = self.clock else { return run() };
         let start = clock();
@@ -104,12 +123,12 @@ impl Timings {
         result
     }
 
-    /// For stages that need the rest of the context: the time at which one begins.
+    /// Returns the start time of a stage, for stages that need the rest of the context; `None` without a clock.
     pub fn start(&self) -> Option<Real> {
         self.clock.map(|clock| clock())
     }
 
-    /// Books the time since a start.
+    /// Adds the time since `start` to a stage.
     pub fn stop(&mut self, name: &'static str, start: Option<Real>) {
         if let (Some(clock), Some(start)) = (self.clock, start) {
             self.book(name, clock() - start);
@@ -123,12 +142,12 @@ impl Timings {
         }
     }
 
-    /// Stages in the order in which they first ran, with their seconds.
+    /// Returns the stages in the order in which they first ran, with their seconds.
     pub fn stages(&self) -> &[(&'static str, Real)] {
         &self.stages
     }
 
-    /// Forgets what was measured.
+    /// Deletes all measured times.
     pub fn clear(&mut self) {
         self.stages.clear();
     }

@@ -13,20 +13,20 @@ pub struct Energies {
     pub plastic_work: Real,
 }
 
-/// Elastic energy by what stores it (J).
+/// Elastic energy, split by the kind of deformation that stores it (J).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ElasticEnergy {
-    /// Change of shape: Σ V (Ψ(F) − Ψ(J^⅓ I)). At large strain some laws make it negative.
+    /// Energy of shape change: Σ V (Ψ(F) − Ψ(J^⅓ I)). At large strain some laws make it negative.
     pub deviatoric: Real,
-    /// Change of volume: Σ V Ψ(J^⅓ I).
+    /// Energy of volume change: Σ V Ψ(J^⅓ I).
     pub volumetric: Real,
-    /// Penalty on motion that the fit of F cannot see (stabilization).
+    /// Energy of the penalty on motion that the fit of F does not detect (stabilization).
     pub residual: Real,
 }
 
 impl ElasticEnergy {
-    /// Splits V Ψ(F) of a particle with rest volume V; `density` is Ψ (J/m³). An inverted particle (J ≤ 0) has no
-    /// change of volume of the same energy: all of Ψ(F) counts as deviatoric.
+    /// Splits the energy V Ψ(F) of a particle with rest volume V into its parts; `density` is Ψ (J/m³). For an inverted
+    /// particle (J ≤ 0) there is no pure volume change with the same J: all of Ψ(F) counts as deviatoric.
     ///   F deformation gradient (1)   J = det F, volume ratio (1)
     pub fn of_strain(volume: Real, f: Mat3, density: impl Fn(Mat3) -> Real) -> Self {
         let (whole, ratio) = (density(f), f.determinant());
@@ -34,7 +34,7 @@ impl ElasticEnergy {
         Self { deviatoric: volume * (whole - volumetric), volumetric: volume * volumetric, residual: 0.0 }
     }
 
-    /// Sum of the parts.
+    /// Returns the sum of the parts.
     pub fn total(&self) -> Real {
         self.deviatoric + self.volumetric + self.residual
     }

@@ -1,28 +1,29 @@
-//! Settings of methods as data: each method's `params.rs` lists its own once, and scenes, schemas and documentation follow from it.
+//! Settings of methods as data: each method's `params.rs` lists its settings once; scenes, schemas and documentation
+//! are derived from that list.
 
 use crate::math::{Range, Real};
 
 /// A setting of a method, as users see it.
 #[derive(Clone, Copy, Debug)]
 pub struct SettingInfo {
-    /// As in scenes.
+    /// Key of the setting in scenes.
     pub key: &'static str,
-    /// Values that it takes.
+    /// Kind of values that the setting accepts.
     pub kind: SettingKind,
-    /// Says what is taken if it is left out, where that depends on other settings; else the default is that of the factory.
+    /// Explains the default where it depends on other settings; `None` if the default is that of the factory.
     pub default_note: Option<&'static str>,
     /// One sentence for users.
     pub about: &'static str,
 }
 
-/// Values that a setting takes.
+/// Kind of values that a setting accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum SettingKind {
     /// A number, with its SI unit ("1" for none).
     Number(&'static str, Range),
-    /// A number, or one word that stands for a behaviour of its own.
+    /// A number, or one word that selects a special behaviour.
     NumberOrWord(Range, &'static str),
-    /// A whole number between two limits, which are allowed themselves.
+    /// A whole number between two limits, both included.
     Integer(i64, i64),
     /// One word of a list, each with its meaning.
     Choice(&'static [(&'static str, &'static str)]),
@@ -31,7 +32,7 @@ pub enum SettingKind {
 /// The value of a setting.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SettingValue {
-    /// In SI.
+    /// A number in SI units.
     Number(Real),
     /// A whole number.
     Integer(i64),
@@ -39,13 +40,13 @@ pub enum SettingValue {
     Word(String),
 }
 
-/// A setting that cannot be taken.
+/// Error: a setting is not accepted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SettingError {
-    /// What is wrong.
+    /// Explains the error.
     pub message: String,
-    /// What to do, if there is something to say.
+    /// Advice for the user, if there is any.
     pub help: Option<String>,
 }
 
@@ -55,7 +56,7 @@ impl SettingError {
     }
 }
 
-/// A setting with its place in the method's parameters.
+/// A setting together with the access to its field in the method's parameters.
 #[derive(Debug)]
 pub(super) struct Setting<P> {
     info: SettingInfo,
@@ -66,7 +67,7 @@ pub(super) struct Setting<P> {
 enum Access<P> {
     Number(fn(&mut P) -> &mut Real),
     Integer(fn(&mut P) -> &mut usize),
-    /// By the place of the word in its list.
+    /// Reads and writes the word as its index in the list of words.
     Choice(fn(&P) -> usize, fn(&mut P, usize)),
     Own(fn(&P) -> Option<SettingValue>, fn(&mut P, &SettingValue) -> Result<(), SettingError>),
 }
@@ -102,7 +103,7 @@ impl<P> Setting<P> {
         Self { info: SettingInfo { key, kind, default_note: None, about }, access: Access::Integer(field) }
     }
 
-    /// `get` and `set` mean words by their places in the list.
+    /// Creates a choice between words. `get` and `set` use the index of the word in the list.
     pub(super) const fn choice(
         key: &'static str,
         words: &'static [(&'static str, &'static str)],
@@ -114,7 +115,8 @@ impl<P> Setting<P> {
         Self { info: SettingInfo { key, kind, default_note: None, about }, access: Access::Choice(get, set) }
     }
 
-    /// A setting that is read and written in a way of its own. `set` gets values of the kind, within its limits.
+    /// Creates a setting with its own functions for reading and writing. `set` only receives values of the right kind,
+    /// within the limits.
     pub(super) const fn own(
         info: SettingInfo,
         get: fn(&P) -> Option<SettingValue>,
@@ -178,7 +180,7 @@ impl<P: Clone> Setting<P> {
     }
 }
 
-/// The functions of a `MethodFactory` whose settings stand in a table.
+/// Implements the functions of `MethodFactory` that follow from a table of settings.
 macro_rules! listed_in {
     ($table:expr) => {
         fn settings(&self) -> Vec<$crate::methods::SettingInfo> {
@@ -204,17 +206,17 @@ macro_rules! listed_in {
 }
 pub(super) use listed_in;
 
-/// The place of a value in a list.
+/// Returns the index of a value in a list, or 0 if it is not there.
 pub(super) fn index<T: PartialEq>(all: &[T], value: T) -> usize {
     all.iter().position(|one| *one == value).unwrap_or(0)
 }
 
-/// All settings, in the order of the table.
+/// Returns all settings, in the order of the table.
 pub(super) fn infos<P>(table: &[Setting<P>]) -> Vec<SettingInfo> {
     table.iter().map(|setting| setting.info).collect()
 }
 
-/// The value of a setting; `None` if there is no such setting or it has no meaning beside the others.
+/// Returns the value of a setting; `None` if there is no such setting or it does not apply with the other settings.
 pub(super) fn get<P: Clone>(table: &[Setting<P>], params: &P, key: &str) -> Option<SettingValue> {
     table.iter().find(|setting| setting.info.key == key)?.get(params)
 }
@@ -237,7 +239,8 @@ mod tests {
     use super::*;
     use crate::methods::CATALOGUE;
 
-    /// Every setting of every method comes back as it was set, and refuses what is beyond its limits.
+    /// Checks that every setting of every method is read back as it was set, and that values beyond its limits are
+    /// refused.
     #[test]
     fn settings_arrive_and_keep_their_limits() {
         for entry in CATALOGUE {
@@ -249,7 +252,7 @@ mod tests {
                 for value in samples(&info) {
                     changed.set(info.key, &value).unwrap_or_else(|error| panic!("{}: {error}", info.key));
                     assert_eq!(changed.get(info.key), Some(value), "{}.{}", entry.key, info.key);
-                    // nothing else changes, but for settings that depend on it
+                    // no other setting changes, except those that depend on this one
                     for other in default.settings().iter().filter(|other| other.key != info.key) {
                         if other.default_note.is_none() {
                             assert_eq!(changed.get(other.key), default.get(other.key), "{}", other.key);

@@ -1,38 +1,39 @@
-//! How the largest stable step follows the stiffness of bodies that change while they run.
+//! Dependence of the largest stable step on the stiffness of bodies whose material changes during a run.
 //!
-//! The limit 2/ω of the undeformed bodies is found at the start, where they are undeformed. Energies are sums of a bulk and a
-//! shear part, so a body whose moduli grow by at most s vibrates by at most √s faster; with Poisson's ratio unchanged that is
-//! exact. Where that ratio falls, the bound is far too large: the highest modes are waves of pressure, and follow the modulus of those
-//! (measured: by at least that, for every method; `tests/events.rs`). A body that is not the stiffest of its group may have grown stiffer without notice: its own limit is that of the
-//! group at least, and about as much longer as sound takes longer from particle to particle.
+//! The limit 2/ω of the undeformed bodies is found at the start, where they are undeformed. Energies are sums of a bulk
+//! and a shear part, so a body whose moduli grow by at most a factor s vibrates at most √s times faster; with Poisson's
+//! ratio unchanged that is exact. Where Poisson's ratio falls, this bound is far too large: the highest modes are
+//! pressure waves and follow the p-wave modulus (measured: by at least that, for every method; `tests/events.rs`). A
+//! body that is not the stiffest of its group may become stiffer without a smaller limit: its own limit is at least
+//! that of the group, and longer in about the ratio of the times that sound takes from particle to particle.
 
 use crate::material::LameParameter;
 use crate::math::Real;
 use crate::particles::Particles;
 
-/// What the estimate of a body's own limit may miss.
+/// Safety factor on the estimate of a body's own limit, because the estimate may be too large.
 const UNCERTAINTY: Real = 0.7;
-/// Added to the modulus of pressure waves where Poisson's ratio falls.
+/// Safety factor on the p-wave modulus, used where Poisson's ratio falls.
 const MARGIN: Real = 1.1;
 
-/// The stiffness of a group's bodies, at the start and now.
+/// Stiffness of a group's bodies, at the start and now.
 #[derive(Clone, Debug)]
 pub(super) struct Stiffness {
-    /// By the bodies' index in the world; bodies of other groups are never the limit.
+    /// Stiffness by the bodies' index in the world; bodies of other groups never set the limit.
     bodies: Vec<BodyStiffness>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct BodyStiffness {
-    /// Smallest bulk and shear moduli, and that of pressure waves, at the start (Pa).
+    /// Smallest bulk, shear and p-wave moduli of the particles at the start (Pa).
     bulk: Real,
     shear: Real,
     p_wave: Real,
     /// Time that sound takes from particle to particle at the start (s).
     time_scale: Real,
-    /// Own limit over the group's, at the start.
+    /// Own limit divided by the group's limit, at the start.
     leeway: Real,
-    /// Largest modulus over that of the start.
+    /// Factor by which the stiffness has grown since the start, by the stiffest particle.
     ratio: Real,
 }
 
@@ -62,7 +63,7 @@ impl Stiffness {
         Self { bodies }
     }
 
-    /// Finds the stiffness of a body anew, by the stiffest of its particles.
+    /// Updates the stiffness of a body, from the stiffest of its particles.
     pub(super) fn update(&mut self, particles: &Particles, lame: &LameParameter, body: u32) {
         let own = (0..particles.len()).filter(|&i| particles.body[i] == body);
         let Some(body) = self.bodies.get_mut(body as usize) else { return };
@@ -75,7 +76,7 @@ impl Stiffness {
         body.ratio = own.map(ratio).fold(0.0, Real::max);
     }
 
-    /// The limit of the undeformed bodies over that at the start.
+    /// Returns the limit of the undeformed bodies divided by that at the start.
     pub(super) fn factor(&self) -> Real {
         self.bodies.iter().map(|b| b.leeway / b.ratio.sqrt()).fold(Real::INFINITY, Real::min)
     }
@@ -87,7 +88,7 @@ mod tests {
     use crate::material::{Parameter, Property};
     use crate::methods::testing::lattice;
 
-    /// Two bodies, the second four times as stiff.
+    /// Checks the limit of two bodies, of which the second is four times as stiff.
     #[test]
     fn the_limit_is_that_of_the_body_that_is_stiffest_now() {
         let mut particles = lattice([4, 4, 4], 0.1, 0.0);
@@ -102,7 +103,7 @@ mod tests {
         assert_eq!(stiffness.factor(), 1.0);
         change(&mut stiffness, 1, [1e5, 16e5]);
         assert!((stiffness.factor() - 0.5).abs() < 1e-12);
-        // the first one's own limit was twice the group's: seventy per cent of it are believed
+        // the first body's own limit was twice the group's; 70 % of it is used
         change(&mut stiffness, 1, [1e5, 1e3]);
         assert!((stiffness.factor() - 1.4).abs() < 1e-12);
         change(&mut stiffness, 0, [1e3, 1e3]);

@@ -1,16 +1,16 @@
-//! Particles that have lost touch with the matter.
+//! Detection of strays: particles that have lost contact with the rest of the matter.
 
 use crate::math::{Real, max_over};
 use crate::neighbors::Grid;
 use crate::particles::Particles;
 use rayon::prelude::*;
 
-/// Fewer than this many particles nearby make a stray.
+/// A particle with fewer other particles nearby than this is a stray.
 const COMPANY: usize = 4;
-/// How far company is looked for (spacings).
+/// Radius within which other particles are counted (spacings).
 const NEARBY: Real = 2.0;
 
-/// 1 for particles that have lost touch with the matter, 0 for others.
+/// Returns 1 for each stray particle and 0 for all others.
 pub(super) fn strays(particles: &Particles) -> Vec<Real> {
     let x = &particles.position;
     let reach = |i: usize| 2.0 * NEARBY * particles.radius[i];

@@ -1,4 +1,4 @@
-//! What the methods' own tests share.
+//! Functions that the unit tests of several methods share.
 
 use super::{GroupBody, Matter};
 use crate::geometry::Sampling;
@@ -8,10 +8,10 @@ use crate::particles::Particles;
 
 /// Young's modulus of [`matter`] (Pa).
 pub(super) const E: Real = 1e5;
-/// Its Poisson ratio.
+/// Poisson's ratio of [`matter`].
 pub(super) const NU: Real = 0.3;
 
-/// A cell-centred lattice of nx × ny × nz cells of size a, as one body.
+/// Creates a cell-centred lattice of nx × ny × nz cells of size a, as one body.
 pub(super) fn lattice(n: [usize; 3], a: Real, jitter: Real) -> Particles {
     let mut random = Random::new(4);
     let mut particles = Particles::default();
@@ -36,7 +36,8 @@ pub(super) fn lattice(n: [usize; 3], a: Real, jitter: Real) -> Particles {
     particles
 }
 
-/// One material for one body, flowing over a yield stress (Pa) at a rate (1/s).
+/// Gives the particles one elastic material and returns the description of one body. With `flow`, the material flows
+/// above a yield stress (Pa) at a rate (1/s).
 pub(super) fn matter(particles: &mut Particles, law: Law, flow: Option<(Real, Real)>) -> Matter {
     let mut material = Material::elastic(E, NU);
     if let Some((yield_stress, flow_rate)) = flow {
@@ -56,7 +57,7 @@ pub(super) fn matter(particles: &mut Particles, law: Law, flow: Option<(Real, Re
     }
 }
 
-/// The identity and something random of the given size.
+/// Returns the identity plus a random matrix of the given size.
 pub(super) fn random_map(seed: u64, size: Real) -> Mat3 {
     let mut random = Random::new(seed);
     Mat3::IDENTITY + Mat3::from_cols(random.in_cube(), random.in_cube(), random.in_cube()) * size

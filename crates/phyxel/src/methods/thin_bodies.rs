@@ -1,9 +1,9 @@
-//! Bodies too thin for methods that fit deformation gradients.
+//! Detection of bodies that are too thin for methods that fit deformation gradients.
 
 use super::{Matter, MethodError};
 use crate::particles::Particles;
 
-/// Refuses bodies most of whose particles have no deformation gradient.
+/// Refuses bodies in which most particles have no deformation gradient.
 pub(super) fn refuse_thin_bodies(
     particles: &Particles,
     matter: &Matter,
@@ -24,7 +24,7 @@ pub(super) fn refuse_thin_bodies(
     Ok(())
 }
 
-/// What to say of the particles that have none.
+/// Returns the warning about particles without a deformation gradient, if there are any.
 pub(super) fn warning_of_thin_parts(n_degenerate: usize) -> Option<String> {
     (n_degenerate > 0).then(|| {
         format!(

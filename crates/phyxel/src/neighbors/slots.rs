@@ -198,8 +198,8 @@ impl SlotBonds {
     }
 
     /// Rearranges rows in place: new row k is old row `rows[k]`. Of the first `n_sorted` old rows, those that stay must
-    /// keep their order; later ones may go anywhere. Ends become `place[end]`, ascending. Weights and incoming bonds
-    /// must be computed afterwards.
+    /// keep their order; later ones may go anywhere. Ends become `place[end]`, ascending; bonds to a place of `u32::MAX` are
+    /// dropped. Weights and incoming bonds must be computed afterwards.
     pub fn rearrange(&mut self, rows: &[usize], n_sorted: usize, place: &[u32]) {
         let later: Vec<(u32, Vec<u32>, Vec<Vec3>)> = (n_sorted..self.counts.len())
             .map(|row| (self.counts[row], self.ends(row).to_vec(), self.vectors(row).to_vec()))
@@ -225,7 +225,8 @@ impl SlotBonds {
         self.par_rows_mut().with_min_len(64).for_each_init(Vec::new, |bonds, mut row| {
             bonds.clear();
             let used = row.ends.iter().zip(row.vectors.iter()).take(*row.count as usize);
-            bonds.extend(used.map(|(&end, &vector)| (place[end as usize], vector)));
+            let moved = used.map(|(&end, &vector)| (place[end as usize], vector));
+            bonds.extend(moved.filter(|bond| bond.0 != u32::MAX));
             row.set(bonds);
         });
     }

@@ -1,4 +1,4 @@
-//! The material points, as a structure of arrays; the list of state that visitors walk; and remapping.
+//! Material points (particles) as a structure of arrays, visitors of their state, and remapping.
 
 mod parameter;
 mod property;
@@ -12,13 +12,13 @@ pub use state::{Carry, Digest, LAYOUT, StateData, StateItem, StateVisitor};
 
 use crate::math::{Real, Vec3, sum_over};
 
-/// Name of the set that all material points belong to.
+/// Name of the set of all particles.
 pub const PARTICLES: &str = "particles";
 
-/// The material points of a group of bodies: what has mass, touches obstacles and is exported.
+/// Particles of a group of bodies: the points that have mass, touch obstacles and are exported.
 #[derive(Clone, Debug, Default)]
 pub struct Particles {
-    /// Stable for the whole run, unique in a world.
+    /// Id, constant for the whole run and unique in a world.
     pub id: Vec<u32>,
     /// Index of the body in the world.
     pub body: Vec<u32>,
@@ -26,35 +26,35 @@ pub struct Particles {
     pub position: Vec<Vec3>,
     /// World velocity (m/s).
     pub velocity: Vec<Vec3>,
-    /// Mass, constant but for splitting and merging (kg).
+    /// Mass; changes only by splitting, merging or a method's own mass rule (kg).
     pub mass: Vec<Real>,
     /// Volume at rest (m³).
     pub volume: Vec<Real>,
     /// Half the local spacing at the start, for drawing (m).
     pub radius: Vec<Real>,
-    /// Distance to the body's surface: where obstacles stop a particle. Half the spacing, less where flow has made
-    /// matter thinner (m).
+    /// Distance from the centre at which obstacles stop a particle: half the spacing, less where flow has made matter
+    /// thinner (m).
     pub contact_radius: Vec<Real>,
-    /// Impulses that others (bodies of other groups, a hand, the caller) have given and the group's method has not taken up yet; empty if
-    /// there are none, as between the calls of a world (N s).
+    /// Impulses that others (bodies of other groups, a hand, the caller) have given and the group's method has not yet
+    /// applied; empty if there are none, as between the calls of a world (N s).
     pub impulse: Vec<Vec3>,
-    /// Properties of the matter. They may be written between steps; the group's method is told then
+    /// Material properties. They may be written between steps; the group's method must then be told
     /// (`Method::change_material`).
     pub material: Properties<Parameter>,
 }
 
 impl Particles {
-    /// How many there are.
+    /// Returns the number of particles.
     pub fn len(&self) -> usize {
         self.position.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no particles.
     pub fn is_empty(&self) -> bool {
         self.position.is_empty()
     }
 
-    /// Names every state array once.
+    /// Visits every state array once.
     pub fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
         let mut item =
             |name, unit, carry, data| visitor.visit(StateItem { name, unit, set: PARTICLES, carry, data });
@@ -69,7 +69,7 @@ impl Particles {
         self.material.visit_state(visitor);
     }
 
-    /// Gives an impulse to a particle, which its method takes up at its next step (N s).
+    /// Gives an impulse to a particle, which its method applies in its next step (N s).
     pub fn push(&mut self, i: usize, impulse: Vec3) {
         self.impulse.resize(self.position.len(), Vec3::ZERO);
         self.impulse[i] += impulse;
@@ -82,32 +82,32 @@ impl Particles {
         impulse.clear();
     }
 
-    /// Σ m (kg)
+    /// Returns the total mass Σ m (kg).
     pub fn total_mass(&self) -> Real {
         sum_over(self.len(), |i| self.mass[i])
     }
 
-    /// Σ m v (kg m/s)
+    /// Returns the momentum Σ m v (kg m/s).
     pub fn momentum(&self) -> Vec3 {
         sum_over(self.len(), |i| self.velocity[i] * self.mass[i])
     }
 
-    /// Σ m x × v about the origin (kg m²/s)
+    /// Returns the angular momentum Σ m x × v about the origin (kg m²/s).
     pub fn angular_momentum(&self) -> Vec3 {
         sum_over(self.len(), |i| self.position[i].cross(self.velocity[i]) * self.mass[i])
     }
 
-    /// Σ m v²/2 (J)
+    /// Returns the kinetic energy Σ m v²/2 (J).
     pub fn kinetic_energy(&self) -> Real {
         0.5 * sum_over(self.len(), |i| self.mass[i] * self.velocity[i].length_squared())
     }
 
-    /// Σ m x / Σ m (m)
+    /// Returns the centre of mass Σ m x / Σ m (m).
     pub fn center_of_mass(&self) -> Vec3 {
         sum_over::<Vec3, _>(self.len(), |i| self.position[i] * self.mass[i]) / self.total_mass()
     }
 
-    /// Drops all particles but the first `n`.
+    /// Removes all particles except the first `n`.
     pub fn truncate(&mut self, n: usize) {
         let Self { id, body, position, velocity, mass, volume, radius, contact_radius, impulse, material } =
             self;

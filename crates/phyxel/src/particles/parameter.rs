@@ -1,8 +1,8 @@
-//! Scalars over particles: one number for all of them, or a column.
+//! Scalars of particles: one number for all of them, or a column.
 
 use crate::math::Real;
 
-/// A scalar over the particles of a group: one number, or a column.
+/// A scalar of the particles of a group: one number for all, or a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parameter {
     /// The same value for all particles.
@@ -12,7 +12,7 @@ pub enum Parameter {
 }
 
 impl Parameter {
-    /// Value of particle i.
+    /// Returns the value of particle i.
     #[inline(always)]
     pub fn at(&self, i: usize) -> Real {
         match self {
@@ -21,12 +21,12 @@ impl Parameter {
         }
     }
 
-    /// True if every particle has the value 0.
+    /// Returns true if every particle has the value 0.
     pub fn is_zero(&self) -> bool {
         self.values().iter().all(|&value| value == 0.0)
     }
 
-    /// The column, or the one number.
+    /// Returns the column, or the single number as a slice of length 1.
     pub fn values(&self) -> &[Real] {
         match self {
             Self::Uniform(value) => std::slice::from_ref(value),
@@ -34,7 +34,7 @@ impl Parameter {
         }
     }
 
-    /// The opposite of [`Parameter::values`]; a single value is that of all particles.
+    /// Creates a parameter from the result of [`Parameter::values`]; a single value applies to all particles.
     pub fn from_values(values: Vec<Real>) -> Self {
         match *values.as_slice() {
             [value] => Self::Uniform(value),
@@ -60,7 +60,7 @@ impl Parameter {
         }
     }
 
-    /// Gives the particles of one body a value; `bodies` has the body of each particle.
+    /// Sets the value of the particles of one body; `bodies` has the body of each particle.
     pub fn set(&mut self, value: Real, bodies: &[u32], body: u32) {
         if *self == Self::Uniform(value) {
             return;

@@ -1,27 +1,27 @@
-//! The one table of the scalars of matter: scenes, presets, events, sliders and the columns of particles loop over it.
+//! The single table of material properties: scenes, presets, events, sliders and particle columns iterate over it.
 
 use super::{Carry, PARTICLES, Parameter, StateData, StateItem, StateVisitor};
 use crate::math::{Range, Real};
 use std::ops::{Index, IndexMut};
 
-/// A scalar property of matter. Its number is its place in [`PROPERTIES`].
+/// A scalar material property. Its number is its index in [`PROPERTIES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Property {
-    /// ρ at rest (kg/m³).
+    /// Density ρ at rest (kg/m³).
     Density,
-    /// E (Pa).
+    /// Young's modulus E (Pa).
     YoungsModulus,
-    /// ν (1).
+    /// Poisson's ratio ν (1).
     PoissonRatio,
-    /// True shear viscosity η, from the rate of strain (Pa s).
+    /// True shear viscosity η, acting on the rate of strain (Pa s).
     Viscosity,
-    /// P_Y: stress of a pulled bar over which matter flows (Pa).
+    /// Yield stress P_Y: stress of a pulled bar above which it flows (Pa).
     YieldStress,
-    /// ν of flow: rate at which strain turns plastic far over the yield stress (1/s).
+    /// Flow rate ν at which strain turns plastic far above the yield stress (1/s).
     FlowRate,
-    /// K: yield stress gained per plastic stress; negative softens (1).
+    /// Hardening K: yield stress gained per accumulated plastic stress; negative values soften (1).
     Hardening,
-    /// Stress over which the flow rate falls with the stress; 0 is off (Pa). Gerszewski 2009 Fig. 1.
+    /// Stress above which the flow rate falls with the stress; 0 switches this off (Pa). Gerszewski 2009 Fig. 1.
     ThickeningStress,
 }
 
@@ -34,26 +34,26 @@ pub enum Part {
     Creep,
 }
 
-/// A line of the table of properties.
+/// Description of a property: one row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct PropertyInfo {
-    /// The property.
+    /// Property that the row describes.
     pub property: Property,
-    /// Scene key, and name of the column in checkpoints.
+    /// Key in scenes, and name of the column in checkpoints.
     pub key: &'static str,
-    /// Name in sentences.
+    /// Name for use in sentences.
     pub name: &'static str,
     /// SI unit, "1" for none.
     pub unit: &'static str,
-    /// Values that make sense.
+    /// Allowed values.
     pub range: Range,
-    /// Value where a scene says nothing; `None` if it must be given.
+    /// Default value in scenes; `None` if it must be given.
     pub default: Option<Real>,
-    /// Value of matter that does not have the property.
+    /// Value for materials that do not have the property.
     pub absent: Real,
-    /// Part of the material.
+    /// Part of the material that the property belongs to.
     pub part: Part,
-    /// True if it may change while a world runs.
+    /// True if the property may change while a world runs.
     pub may_change: bool,
     /// One sentence for users.
     pub about: &'static str,
@@ -90,7 +90,7 @@ pub const PROPERTIES: [PropertyInfo; 8] = [
         key: "poisson_ratio",
         name: "Poisson's ratio",
         unit: "1",
-        // the Lamé constant grows beyond bounds towards 0.5; 0.49 is where explicit steps stay affordable
+        // λ grows without bound towards 0.5; up to 0.49 explicit steps stay affordable
         range: Range::between(0.0, 0.49),
         default: None,
         absent: 0.3,
@@ -139,7 +139,7 @@ pub const PROPERTIES: [PropertyInfo; 8] = [
         key: "hardening",
         name: "hardening",
         unit: "1",
-        // under −1 the yield stress would fall faster than the stress that flow takes away
+        // under −1 the yield stress would fall faster than the stress that flow removes
         range: Range { min: Some((-1.0, true)), max: None },
         default: Some(0.0),
         absent: 0.0,
@@ -162,19 +162,19 @@ pub const PROPERTIES: [PropertyInfo; 8] = [
 ];
 
 impl Property {
-    /// Its line of the table.
+    /// Returns the table row of the property.
     pub const fn info(self) -> &'static PropertyInfo {
         &PROPERTIES[self as usize]
     }
 }
 
 impl PropertyInfo {
-    /// Unit as it is written after a number; empty if there is none.
+    /// Returns the unit as written after a number; empty if there is none.
     pub fn unit_text(&self) -> &'static str {
         if self.unit == "1" { "" } else { self.unit }
     }
 
-    /// Head of a column of values: "yield stress [Pa]".
+    /// Returns the heading of a column of values: `yield stress [Pa]`.
     pub fn heading(&self) -> String {
         match self.unit_text() {
             "" => self.name.to_owned(),
@@ -183,22 +183,22 @@ impl PropertyInfo {
     }
 }
 
-/// One value of any kind for every property.
+/// One value of type T for every property.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Properties<T>([T; PROPERTIES.len()]);
 
 impl<T> Properties<T> {
-    /// Makes the value of every property.
+    /// Creates the value of every property by a function.
     pub fn from_fn(mut value: impl FnMut(&'static PropertyInfo) -> T) -> Self {
         Self(std::array::from_fn(|k| value(&PROPERTIES[k])))
     }
 
-    /// All properties with their values.
+    /// Iterates over all properties with their values.
     pub fn iter(&self) -> impl Iterator<Item = (&'static PropertyInfo, &T)> {
         PROPERTIES.iter().zip(&self.0)
     }
 
-    /// All properties with their values, to change them.
+    /// Iterates over all properties with mutable values.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&'static PropertyInfo, &mut T)> {
         PROPERTIES.iter().zip(&mut self.0)
     }
@@ -221,7 +221,7 @@ impl<T> IndexMut<Property> for Properties<T> {
 }
 
 impl Default for Properties<Parameter> {
-    /// No property is given.
+    /// Returns the values of a material without any given property.
     fn default() -> Self {
         Self::from_fn(|info| Parameter::Uniform(info.absent))
     }
@@ -235,7 +235,7 @@ impl Properties<Parameter> {
         }
     }
 
-    /// Names every property once.
+    /// Visits every property once.
     pub(super) fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
         for (info, values) in self.iter_mut() {
             let (name, unit, data) = (info.key, info.unit, StateData::Parameter(values));

@@ -1,17 +1,17 @@
-//! Remapping a set: reordering, dropping, splitting and merging its members, as one visitor of the state.
+//! Remapping of a set: its members are reordered, dropped, split and merged by a visitor of the state.
 
 use super::{Carry, Parameter, StateData, StateItem, StateVisitor};
 use crate::math::Real;
 use std::ops::{Add, Mul};
 
-/// Where a member of the new set comes from.
+/// Origin of a member of the new set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Origin {
-    /// An old member as it was.
+    /// An unchanged old member.
     Same(u32),
-    /// This fraction of an old member's extensive values, and a copy of the others.
+    /// This fraction of the extensive values of an old member, and a copy of its other values.
     Part(u32, Real),
-    /// Two old members in one.
+    /// Two old members merged into one.
     Merged(u32, u32),
 }
 
@@ -23,7 +23,7 @@ impl Origin {
     }
 }
 
-/// A new set in terms of an old one.
+/// Description of a new set in terms of an old one.
 #[derive(Clone, Debug)]
 pub struct Remap {
     set: &'static str,
@@ -32,11 +32,11 @@ pub struct Remap {
     new_index: Vec<u32>,
 }
 
-/// In [`Remap::new_index`]: the member is gone.
+/// Result of [`Remap::new_index`] for a member that no longer exists.
 pub const GONE: u32 = u32::MAX;
 
 impl Remap {
-    /// A remap of `set`, whose members have `old_mass` (the weights of [`Carry::Mean`]).
+    /// Creates a remap of `set`, whose members have the masses `old_mass` (the weights of [`Carry::Mean`]).
     pub fn new(set: &'static str, origins: Vec<Origin>, old_mass: &[Real]) -> Self {
         let mut new_index = vec![GONE; old_mass.len()];
         for (new, origin) in origins.iter().enumerate().rev() {
@@ -48,17 +48,23 @@ impl Remap {
         Self { set, origins, old_mass: old_mass.to_vec(), new_index }
     }
 
-    /// New member k is old member `order[k]`.
+    /// Creates a remap that keeps the members for which `is_kept` is true, in their order.
+    pub fn keep(set: &'static str, is_kept: impl Fn(usize) -> bool, old_mass: &[Real]) -> Self {
+        let kept = (0..old_mass.len()).filter(|&i| is_kept(i));
+        Self::new(set, kept.map(|i| Origin::Same(i as u32)).collect(), old_mass)
+    }
+
+    /// Creates a remap in which new member k is old member `order[k]`.
     pub fn reorder(set: &'static str, order: &[u32], old_mass: &[Real]) -> Self {
         Self::new(set, order.iter().map(|&i| Origin::Same(i)).collect(), old_mass)
     }
 
-    /// Where an old member went (the first part of one that was split), or [`GONE`].
+    /// Returns the new index of an old member (of the first part if it was split), or [`GONE`].
     pub fn new_index(&self, old: usize) -> u32 {
         self.new_index[old]
     }
 
-    /// New members that are parts of an old one, but for the first part of each.
+    /// Returns the new members that are parts of an old one, except for the first part of each.
     pub fn later_parts(&self) -> Vec<usize> {
         let later = |&k: &usize| match self.origins[k] {
             Origin::Part(i, _) => self.new_index[i as usize] != k as u32,
@@ -67,7 +73,7 @@ impl Remap {
         (0..self.origins.len()).filter(later).collect()
     }
 
-    /// Where the members of the new set come from.
+    /// Returns the origins of the members of the new set.
     pub fn origins(&self) -> &[Origin] {
         &self.origins
     }
@@ -91,7 +97,7 @@ impl StateVisitor for Remap {
     fn visit(&mut self, item: StateItem<'_>) {
         if item.set == self.set {
             match item.data {
-                // columns that are not made yet
+                // columns that do not exist yet
                 StateData::Reals(v) if v.is_empty() => {}
                 StateData::Vectors(v) if v.is_empty() => {}
                 StateData::Matrices(v) if v.is_empty() => {}
@@ -159,7 +165,7 @@ mod tests {
         assert_eq!((0..6).map(|i| remap.new_index(i)).collect::<Vec<_>>(), [1, 0, 4, 4, 0, 3]);
     }
 
-    /// Another set whose index column points at particles follows a reorder and a drop.
+    /// Checks that an index column of another set that refers to particles follows a reordering and a removal.
     #[test]
     fn indices_follow_their_set() {
         let mut p = cloud(4);

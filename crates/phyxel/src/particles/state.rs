@@ -1,21 +1,22 @@
-//! State is listed once; checkpoint, reorder, split and merge, and digests are visitors of that list.
+//! Access to state: each state array is listed once; checkpoints, reordering, splitting, merging and digests are
+//! visitors.
 
 use super::Parameter;
 use crate::math::{Mat3, Real, Vec3};
 
-/// Set of single numbers that decide which items follow them: a visitor that compares state before it replaces any
-/// replaces these at once.
+/// Name of the set of single numbers that decide which items follow them. A visitor that compares all state before it
+/// replaces any must replace these at once.
 pub const LAYOUT: &str = "layout";
 
-/// One array (or number) of state, with what a visitor must know about it.
+/// One array (or number) of state, with the information that visitors need.
 pub struct StateItem<'a> {
-    /// Unique within a group.
+    /// Name, unique within a group.
     pub name: &'static str,
     /// SI unit, "1" for none.
     pub unit: &'static str,
-    /// The set whose members the rows are; "" for single numbers.
+    /// Set whose members are the rows; "" for single numbers.
     pub set: &'static str,
-    /// What splitting and merging do to it.
+    /// Effect of splitting and merging on the data.
     pub carry: Carry,
     /// The data itself.
     pub data: StateData<'a>,
@@ -39,26 +40,26 @@ pub enum StateData<'a> {
     Counter(&'a mut u64),
 }
 
-/// What a split or a merge does to a column.
+/// Effect of a split or a merge on a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carry {
-    /// Intensive: copied; a merge keeps the first one's.
+    /// Intensive value: it is copied; a merge keeps that of the first member.
     Copy,
-    /// Intensive: mass-weighted mean of what merges.
+    /// Intensive value: a merge takes the mass-weighted mean.
     Mean,
-    /// Extensive: shared by what splits, added up in what merges.
+    /// Extensive value: a split shares it, a merge adds it up.
     Sum,
-    /// Indices into the named set: follow its members.
+    /// Index into the named set: it follows the members of that set.
     Index(&'static str),
 }
 
-/// Something that walks over all state.
+/// A visitor of all state.
 pub trait StateVisitor {
-    /// Called once per item, always in the same order.
+    /// Receives one state item. It is called once per item, always in the same order.
     fn visit(&mut self, item: StateItem<'_>);
 }
 
-/// A digest of every bit of the state (FNV-1a, 64 bits): equal states have equal digests.
+/// Digest of all bits of the state (FNV-1a, 64 bits): equal states have equal digests.
 #[derive(Clone, Copy, Debug)]
 pub struct Digest(pub u64);
 

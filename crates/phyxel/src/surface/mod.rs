@@ -203,6 +203,28 @@ impl CarriedPoints {
         }
     }
 
+    /// Drops the points of a body.
+    pub(crate) fn drop_body(&mut self, body: u32) {
+        let Some(at) = self.bodies.iter().position(|own| own.body == body) else { return };
+        let gone = self.bodies.remove(at).points;
+        self.carriers.drain(gone.start * CARRIERS..gone.end * CARRIERS);
+        self.shares.drain(gone.start * CARRIERS..gone.end * CARRIERS);
+        self.reach.drain(gone.clone());
+        self.offset.drain(gone.clone());
+        let (start, n) = (gone.start, gone.len());
+        for own in self.bodies.iter_mut().filter(|own| own.points.start > start) {
+            own.points = own.points.start - n..own.points.end - n;
+        }
+        let moved = |k: u32| if (k as usize) < start { k } else { k - n as u32 };
+        let is_kept = |k: u32| !gone.contains(&(k as usize));
+        let kept: Vec<usize> =
+            (0..self.levers.point.len()).filter(|&l| is_kept(self.levers.point[l])).collect();
+        self.levers.take(&kept);
+        self.levers.point.iter_mut().for_each(|k| *k = moved(*k));
+        self.loose.retain(|loose| is_kept(loose.0));
+        self.loose.iter_mut().for_each(|loose| loose.0 = moved(loose.0));
+    }
+
     /// Binds the loose points at their positions.
     fn bind_loose(&mut self, particles: &Particles, visit_bonds: VisitBonds<'_>, is_first_time: bool) {
         if self.loose.is_empty() {

@@ -8,7 +8,7 @@ use crate::geometry::fill;
 use crate::math::{Real, Vec3, max_over};
 use crate::methods::MethodError;
 use crate::neighbors::Grid;
-use crate::particles::{Parameter, Particles, Properties};
+use crate::particles::{PARTICLES, Parameter, Particles, Properties, Remap};
 use std::ops::Range;
 
 /// A new body is refused if particles of it are nearer to others than this; of two lattices through each other some always are. [sums
@@ -29,17 +29,44 @@ pub struct NewParticles<'a> {
     pub spacing: Real,
 }
 
-/// A body that cannot be removed.
+/// Reason why a body, or particles of it, cannot be removed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RemoveError {
-    /// It is driven together with others.
-    #[error(
-        "body \"{0}\" was built together with other bodies of its method; only bodies that are alone in their group can go"
-    )]
-    Shared(String),
-    /// It is not there any more.
+    /// The body has been removed before.
     #[error("body \"{0}\" has been removed before")]
     Gone(String),
+    /// The method of the body cannot lose particles.
+    #[error("body \"{body}\": {reason}")]
+    Refused {
+        /// Name of the body.
+        body: String,
+        /// Explains why.
+        reason: String,
+    },
+}
+
+impl Group {
+    /// Removes some of its particles, and what refers to them.
+    fn remove(&mut self, is_kept: &[bool]) -> Result<(), MethodError> {
+        let before = self.particles.clone();
+        let mut remap = Remap::keep(PARTICLES, |i| is_kept[i], &before.mass);
+        self.particles.visit_state(&mut remap);
+        if let Err(error) = self.method.take_removals(&self.particles, &mut remap) {
+            self.particles = before;
+            return Err(error);
+        }
+        self.carried.loosen_remapped(&before, &remap);
+        self.companions().visit_state(&mut remap);
+        self.holds.drop_removed();
+        let Self { bodies, particles, method, carried, .. } = self;
+        let (gone, left): (Vec<u32>, Vec<u32>) =
+            bodies.iter().partition(|body| !particles.body.contains(body));
+        gone.into_iter().for_each(|body| carried.drop_body(body));
+        *bodies = left;
+        let bonds = |i: usize, visit: &mut dyn FnMut(usize, Vec3)| method.visit_bonds(particles, i, visit);
+        carried.follow(particles, &bonds, 0.0);
+        Ok(())
+    }
 }
 
 impl World {
@@ -126,22 +153,48 @@ impl World {
         Ok(())
     }
 
-    /// Removes a body that is alone in its group, as those that were added are. Its id and name stay taken; what drags it lets go.
+    /// Removes a body. Its id and name stay taken; what drags or holds it lets go.
     ///
     /// # Errors
-    /// Bodies that share a group, and those that are gone.
+    /// Bodies that are gone, and methods that cannot lose particles; nothing has changed then.
     pub fn remove_body(&mut self, body: BodyId) -> Result<(), RemoveError> {
+        self.remove_particles(body, |_, _| true).map(drop)
+    }
+
+    /// Removes the particles of a body for which `is_gone` of the group's particles and an index is true: a sink. Returns their number. A
+    /// body without particles is gone.
+    ///
+    /// # Errors
+    /// Bodies that are gone, and methods that cannot lose particles; nothing has changed then.
+    pub fn remove_particles(
+        &mut self,
+        body: BodyId,
+        is_gone: impl Fn(&Particles, usize) -> bool,
+    ) -> Result<usize, RemoveError> {
         let name = || self.body_names[body.index()].clone();
         let g = self.group_of(body.0).ok_or_else(|| RemoveError::Gone(name()))?;
-        if self.groups[g].bodies.len() > 1 {
-            return Err(RemoveError::Shared(name()));
+        let group = &mut self.groups[g];
+        group.method.take_impulses(&mut group.particles);
+        let p = &group.particles;
+        let is_kept: Vec<bool> = (0..p.len()).map(|i| p.body[i] != body.0 || !is_gone(p, i)).collect();
+        let n_kept = is_kept.iter().filter(|is_kept| **is_kept).count();
+        let n_gone = p.len() - n_kept;
+        if n_gone == 0 {
+            return Ok(0);
         }
-        self.groups.remove(g);
-        self.pull.retain(|pull| pull.body != body.0);
-        self.interval.touches.retain(|touch| touch.body != body.0);
-        self.interval.body_touches.retain(|touch| touch.body != body.0 && touch.obstacle != body.index());
+        if n_kept == 0 {
+            self.groups.remove(g);
+        } else {
+            let refused = |error: MethodError| RemoveError::Refused { body: name(), reason: error.message };
+            group.remove(&is_kept).map_err(refused)?;
+        }
+        if self.group_of(body.0).is_none() {
+            self.pull.retain(|pull| pull.body != body.0);
+            self.interval.touches.retain(|touch| touch.body != body.0);
+            self.interval.body_touches.retain(|touch| touch.body != body.0 && touch.other != body.index());
+        }
         self.body_contacts.clear();
-        Ok(())
+        Ok(n_gone)
     }
 
     /// Gives an impulse to a body, spread evenly over its mass: its velocity changes by impulse/mass (N s).

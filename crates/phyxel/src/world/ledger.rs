@@ -73,7 +73,7 @@ impl World {
         let forces = grips.chain(obstacles).collect();
         let torques = self.obstacles.iter().enumerate().map(|(k, o)| {
             let center = self.present_pose(k).apply(o.center());
-            let own = interval.touches.iter().filter(|touch| touch.obstacle == k);
+            let own = interval.touches.iter().filter(|touch| touch.other == k);
             let torque = own.map(|touch| touch.angular - center.cross(touch.impulse)).sum::<Vec3>();
             (o.name.clone(), mean(Some(&torque)))
         });

@@ -30,8 +30,8 @@ use crate::forces::ForceField;
 use crate::frame::{Frame, FrameColumn};
 use crate::material::Material;
 use crate::math::{Real, Vec3, max_over};
-use crate::methods::{Change, ColumnInfo, Method, StepError, Timings};
-use crate::particles::{Carry, Digest, LAYOUT, PARTICLES, Particles, StateData, StateItem, StateVisitor};
+use crate::methods::{Change, ColumnInfo, Companions, Method, StepError, Timings};
+use crate::particles::{Carry, Digest, LAYOUT, Particles, StateData, StateItem, StateVisitor};
 use crate::surface::CarriedPoints;
 
 /// Bodies that one method drives together: one particle system, one neighbour search, one solve.
@@ -52,6 +52,13 @@ struct Group {
     /// The method's limit in the undeformed state, with the materials of the start and with the present ones (s).
     start_limit: Real,
     rest_limit: Real,
+}
+
+impl Group {
+    /// Data that refers to the particles by index.
+    fn companions(&mut self) -> Companions<'_> {
+        Companions { touching: &mut self.touching, holds: &mut self.holds, carried: &mut self.carried }
+    }
 }
 
 /// A simulation that can be advanced.
@@ -270,16 +277,7 @@ impl World {
         self.moved.visit_state(visitor);
         for group in &mut self.groups {
             group.particles.visit_state(visitor);
-            let data = StateData::Integers(&mut group.touching);
-            visitor.visit(StateItem {
-                name: "touching",
-                unit: "1",
-                set: PARTICLES,
-                carry: Carry::Copy,
-                data,
-            });
-            group.holds.visit_state(visitor);
-            group.carried.visit_state(visitor);
+            group.companions().visit_state(visitor);
             group.method.visit_state(visitor);
         }
     }

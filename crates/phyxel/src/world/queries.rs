@@ -58,7 +58,7 @@ impl World {
     /// Who touches what: each body with each obstacle, and each pair of bodies once, the one that came first in `body`.
     pub fn contacts(&self) -> Vec<Touching> {
         let mut found: Vec<Touching> = Vec::new();
-        for &Touch { body, obstacle, impulse, moment, weight, .. } in &self.interval.touches {
+        for &Touch { body, other: obstacle, impulse, moment, weight, .. } in &self.interval.touches {
             if weight > 0.0 {
                 let other = TouchingSide::Obstacle(ObstacleId(obstacle as u32));
                 found.push(Touching { body: BodyId(body), other, impulse, place: moment / weight });
@@ -67,7 +67,7 @@ impl World {
         found.sort_by_key(|touching| (touching.body, touching.other));
         found.extend(self.interval.body_touches.iter().map(|touch| Touching {
             body: BodyId(touch.body),
-            other: TouchingSide::Body(BodyId(touch.obstacle as u32)),
+            other: TouchingSide::Body(BodyId(touch.other as u32)),
             impulse: touch.impulse,
             place: touch.moment / touch.weight,
         }));

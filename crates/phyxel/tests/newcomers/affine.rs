@@ -1,10 +1,10 @@
-//! A method whose degrees of freedom are not the particles: twelve numbers move each body. Explicit, or implicit with long steps and
-//! swept contact.
+//! A test method whose degrees of freedom are not the particles: twelve numbers move each body. It is explicit, or
+//! implicit with long steps and swept contact.
 //!
 //!   x_i = p + A X_i,  v_i = v + B X_i,  W = k/2 |A − R|²,  R = polar(A),  k = E V
 //!   m v̇ = Σ f_i,  Ḃ M = Σ f_i X_iᵀ − k (A − R),  M = Σ m_i X_i X_iᵀ
-//! An impulse J on particle i changes the velocity of particle j of the same body by (1/m + X_iᵀ M⁻¹ X_j) J; in implicit steps
-//! M + Δt² k takes the place of M. Contacts and grips are solved by projected Gauss-Seidel, inside of every iteration.
+//! An impulse J on particle i changes the velocity of particle j of the same body by (1/m + X_iᵀ M⁻¹ X_j) J; in
+//! implicit steps M + Δt² k replaces M. Contacts and grips are solved by projected Gauss-Seidel within every iteration.
 
 use phyxel::contact::{ContactRow, Friction, GripTarget, Other};
 use phyxel::material::Property;
@@ -16,7 +16,7 @@ use phyxel::methods::{
 use phyxel::neighbors::{Bonds, Points, nearest};
 use phyxel::particles::{Carry, Particles, StateData, StateItem, StateVisitor};
 
-/// Settings of both kinds.
+/// Settings of the explicit and the implicit kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Affine {
     pub(crate) is_implicit: bool,
@@ -27,16 +27,16 @@ impl Affine {
     pub(crate) const IMPLICIT: Self = Self { is_implicit: true };
 }
 
-/// Step of the implicit kind (s).
+/// Time step of the implicit kind (s).
 pub(crate) const LONG_STEP: Real = 1.0 / 30.0;
-/// Share of the stable step that the explicit kind takes.
+/// Fraction of the stable step that the explicit kind takes.
 const SAFETY: Real = 0.5;
-/// Iterations of an implicit step.
+/// Number of iterations of an implicit step.
 pub(crate) const ITERATIONS: usize = 8;
 const SWEEPS: usize = 40;
-/// Damping of the explicit kind: time in which a stretch relaxes, in stable steps.
+/// Damping of the explicit kind: time in which a stretch relaxes (stable steps).
 const DAMPING: Real = 0.1;
-/// Share of an overlap that a step takes away.
+/// Fraction of an overlap that a step removes.
 const PARTED: Real = 0.3;
 
 impl MethodFactory for Affine {
@@ -94,7 +94,7 @@ struct AffineBody {
     stiffness: Real,
 }
 
-/// Where explicit steps become unstable (s).
+/// Returns the step at which explicit steps become unstable (s).
 fn stable_step(body: &AffineBody) -> Real {
     2.0 * (symmetric_eigen(body.moment).0.min_element() / body.stiffness).sqrt()
 }
@@ -102,10 +102,10 @@ fn stable_step(body: &AffineBody) -> Real {
 struct AffineMethod {
     is_implicit: bool,
     bonds: Bonds,
-    /// By particle.
+    /// Body and rest position of each particle.
     body_of: Vec<usize>,
     rest: Vec<Vec3>,
-    /// By body: facts, and the state p, A, v, B.
+    /// Facts and the state p, A, v, B of each body.
     bodies: Vec<AffineBody>,
     place: Vec<Vec3>,
     shape: Vec<Mat3>,
@@ -113,13 +113,13 @@ struct AffineMethod {
     rate: Vec<Mat3>,
 }
 
-/// What acts on particles in a step, with the impulse so far.
+/// Contacts and grips that act on particles in a step, with their impulses so far.
 struct Actions {
     rows: Vec<(ContactRow, Vec3)>,
     targets: Vec<(GripTarget, Vec3)>,
 }
 
-/// What a contact has given to its particle before the step (N s).
+/// Returns the impulse that a contact gave to its particle before the step (N s).
 fn given(row: &ContactRow) -> Vec3 {
     if row.is_guess_given { row.guess } else { Vec3::ZERO }
 }
@@ -130,7 +130,7 @@ impl AffineMethod {
         self.velocity[b] + self.rate[b] * self.rest[i]
     }
 
-    /// Velocities by the best fit of momentum and of Σ m v Xᵀ.
+    /// Fits the velocities of the bodies to the particles: same momentum and same Σ m v Xᵀ.
     fn fit_velocities(&mut self, particles: &Particles) {
         for (b, body) in self.bodies.iter().enumerate() {
             let (mut momentum, mut moment) = (Vec3::ZERO, Mat3::ZERO);
@@ -154,12 +154,12 @@ impl AffineMethod {
         1.0 / self.bodies[b].mass + self.rest[i].dot(inertia[b] * self.rest[i])
     }
 
-    /// Time in which a stretch relaxes (s).
+    /// Returns the time in which a stretch relaxes (s).
     fn relaxation(&self, b: usize) -> Real {
         DAMPING * stable_step(&self.bodies[b])
     }
 
-    /// One sweep of projected Gauss-Seidel over grips and contacts.
+    /// Carries out one sweep of projected Gauss-Seidel over grips and contacts.
     fn sweep(&mut self, particles: &Particles, actions: &mut Actions, inertia: &[Mat3], dt: Real) {
         for (target, sum) in &mut actions.targets {
             let i = target.particle;
@@ -197,7 +197,7 @@ impl AffineMethod {
         }
     }
 
-    /// Ends of the particles' ways with the present velocities.
+    /// Returns the end positions of the particles with the present velocities.
     fn ends(&self, particles: &Particles, dt: Real) -> Vec<Vec3> {
         (0..particles.len()).map(|i| particles.position[i] + self.velocity_at(i) * dt).collect()
     }
@@ -264,7 +264,7 @@ impl Method for AffineMethod {
             Actions { rows: Vec::new(), targets: ctx.grips.targets().map(|t| (t, Vec3::ZERO)).collect() };
         let iterations = if self.is_implicit { ITERATIONS } else { 1 };
         for iteration in 0..iterations {
-            // the global step: elastic forces about the present rotation, and all impulses so far
+            // global step: elastic forces about the present rotation, and all impulses so far
             for b in 0..self.bodies.len() {
                 let body = &self.bodies[b];
                 let (shape, k) = (self.shape[b], body.stiffness);
@@ -306,7 +306,7 @@ impl Method for AffineMethod {
             self.place[b] += self.velocity[b] * dt;
             self.shape[b] += self.rate[b] * dt;
         }
-        // overlaps are parted without velocity: each body by its deepest
+        // overlaps are removed without a change of velocity: each body by its deepest one
         let mut shift = vec![Vec3::ZERO; self.bodies.len()];
         for (row, _) in actions.rows.iter().filter(|(row, _)| row.gap < 0.0) {
             let b = self.body_of[row.particle];

@@ -1,4 +1,4 @@
-//! What the physics suites share.
+//! Functions that the physics test suites share.
 #![allow(dead_code, reason = "each suite uses its part")]
 
 pub(crate) mod saving;
@@ -10,35 +10,35 @@ use phyxel::math::{Real, Vec3, vec3};
 use phyxel::methods::built_methods;
 use phyxel::world::{Body, World};
 
-/// Keys of the methods that are built.
+/// Returns the keys of the implemented methods.
 pub(crate) fn methods() -> impl Iterator<Item = &'static str> + Clone {
     built_methods().map(|entry| entry.key)
 }
 
-/// Keys of those whose matter can flow.
+/// Returns the keys of the methods whose matter can flow.
 pub(crate) fn flowing_methods() -> impl Iterator<Item = &'static str> + Clone {
     built_methods().filter(|entry| !entry.abilities.flows.is_empty()).map(|entry| entry.key)
 }
 
-/// A material with the given moduli and 1000 kg/m³.
+/// Creates a material with the given moduli and 1000 kg/m³.
 pub(crate) fn elastic(youngs_modulus: Real, poisson_ratio: Real) -> Material {
     Material::elastic(youngs_modulus, poisson_ratio)
 }
 
-/// A box-shaped body of n cells of size a, with its lower corner at the origin.
+/// Creates a box-shaped body of n cells of size a, with its lower corner at the origin.
 pub(crate) fn bar(name: &str, n: [usize; 3], a: Real, material: Material) -> Body {
     let size = vec3(n[0] as Real, n[1] as Real, n[2] as Real) * a;
     Body::new(name, Shape::Box { size }, a, material).at(size * 0.5)
 }
 
-/// A box region between two corners.
+/// Creates a box region between two corners.
 pub(crate) fn region(low: Vec3, high: Vec3) -> PlacedShape {
     let mut shape = PlacedShape::from(Shape::Box { size: high - low });
     shape.placement.position = 0.5 * (low + high);
     shape
 }
 
-/// A grip on the particles between two planes across z.
+/// Creates a grip on the particles between two planes perpendicular to z.
 pub(crate) fn grip_across_z(name: &str, body: &str, z: [Real; 2], axes: Axes, keys: Vec<Keyframe>) -> Grip {
     Grip {
         name: name.into(),
@@ -50,7 +50,7 @@ pub(crate) fn grip_across_z(name: &str, body: &str, z: [Real; 2], axes: Axes, ke
     }
 }
 
-/// Positions in order of id.
+/// Returns all positions in order of id.
 pub(crate) fn positions(world: &World) -> Vec<Vec3> {
     let mut all: Vec<(u32, Vec3)> =
         world.particles().flat_map(|p| p.id.iter().copied().zip(p.position.iter().copied())).collect();
@@ -58,7 +58,7 @@ pub(crate) fn positions(world: &World) -> Vec<Vec3> {
     all.into_iter().map(|p| p.1).collect()
 }
 
-/// Least-squares slope of y over x.
+/// Returns the least-squares slope of y over x.
 pub(crate) fn slope(points: impl Iterator<Item = (Real, Real)> + Clone) -> Real {
     let n = points.clone().count() as Real;
     let mean = points.clone().fold((0.0, 0.0), |m, p| (m.0 + p.0 / n, m.1 + p.1 / n));

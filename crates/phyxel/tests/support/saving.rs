@@ -1,4 +1,4 @@
-//! Saving and restoring worlds, and running them on any number of threads.
+//! Functions that save and restore worlds, and run them on any number of threads.
 
 use phyxel::math::{Mat3, Real, Vec3};
 use phyxel::particles::{Parameter, StateData, StateItem, StateVisitor};
@@ -8,7 +8,7 @@ pub(crate) fn on_threads<T: Send>(n: usize, run: impl FnOnce() -> T + Send) -> T
     rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap().install(run)
 }
 
-/// All state of a world.
+/// Copy of all state of a world.
 pub(crate) struct Saved(Vec<Vec<u64>>);
 
 impl Saved {
@@ -18,14 +18,14 @@ impl Saved {
         Self(copy.items)
     }
 
-    /// Into a world that was built alike.
+    /// Restores the state into a world that was built in the same way.
     pub(crate) fn restore(&self, world: &mut World) {
         world.visit_state(&mut Copy { items: self.0.clone(), next: 0, write: true });
         world.restored();
     }
 }
 
-/// Copies state out, or back in.
+/// Visitor that copies state out of a world, or back into it.
 struct Copy {
     items: Vec<Vec<u64>>,
     next: usize,

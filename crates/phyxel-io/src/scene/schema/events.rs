@@ -1,14 +1,14 @@
-//! `[[events]]`: what changes while a scene runs.
+//! Schema of `[[events]]`: changes while a scene runs.
 
 use super::materials::event_keys;
 use super::{Key, Kind, Presence, Range, Referent, Rule, Table, VectorRule, key, leaked, quantity};
 use crate::scene::units::Dimension;
 use std::sync::LazyLock;
 
-/// Ids are 32 bits wide.
+/// Largest id of a particle: ids have 32 bits.
 const MAX_ID: i64 = u32::MAX as i64;
 
-/// The kind of `events`.
+/// Returns the kind of the key `events`.
 pub(super) fn events() -> Kind {
     static TABLE: LazyLock<&'static Table> = LazyLock::new(event_table);
     Kind::Tables(*TABLE, 0)

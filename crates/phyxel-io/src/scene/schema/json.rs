@@ -1,11 +1,11 @@
-//! The JSON Schema of scene files (draft 2020-12), for completion and checks in editors.
+//! JSON Schema of scene files (draft 2020-12), for completion and checks in editors.
 
 use super::{Key, Kind, Presence, Quantity, ROOT, Range, Rule, Table, VectorRule, all_tables};
 use crate::scene::units::Dimension;
 use phyxel::material::PRESETS;
 use serde_json::{Map, Value, json};
 
-/// The schema of a whole scene. The methods that the catalogue has built are the only ones it allows.
+/// Returns the schema of a whole scene. It allows only methods that are implemented.
 pub fn json_schema(methods: &[(&str, bool)]) -> Value {
     let built: Vec<&str> = methods.iter().filter(|(_, built)| *built).map(|(name, _)| *name).collect();
     let mut schema = Map::new();
@@ -108,7 +108,7 @@ fn reference(table: &Table) -> Value {
     json!({ "$ref": format!("#/$defs/{}", table.name) })
 }
 
-/// A number in its range, or a string with a unit.
+/// Returns the schemas of a number in its range and of a string with a unit.
 fn quantity_schemas(quantity: &Quantity) -> Vec<Value> {
     let mut number = Map::new();
     number.insert("type".to_owned(), json!("number"));
@@ -141,7 +141,7 @@ fn vector_schema(dimension: Dimension, rule: VectorRule) -> Value {
     json!({ "type": "array", "items": { "anyOf": component }, "minItems": 3, "maxItems": 3 })
 }
 
-/// A default, which has no dates in it.
+/// Converts a default value to JSON; defaults contain no dates.
 fn to_json(value: &toml_edit::Value) -> Value {
     match value {
         toml_edit::Value::String(text) => json!(text.value()),

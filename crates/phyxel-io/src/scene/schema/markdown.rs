@@ -1,4 +1,4 @@
-//! The scene reference of the documentation, written from the tables.
+//! Scene reference of the documentation, generated from the schema tables.
 
 use super::{Kind, Presence, Quantity, Referent, Table, VectorRule, all_tables};
 use crate::scene::units::Dimension;
@@ -17,7 +17,7 @@ Symbols: m (km, dm, cm, mm, um, nm), in, ft; s (ms, us, ns), min, h; g (kg, mg, 
 N, J (m, u, k, M); rad (mrad), deg, °; rpm; Hz (kHz, MHz); %.
 ";
 
-/// The text of `docs/scene-reference.md`.
+/// Returns the text of `docs/scene-reference.md`.
 pub fn reference_markdown() -> String {
     let mut text = HEAD.to_owned();
     for table in all_tables() {
@@ -55,7 +55,7 @@ fn write_table(text: &mut String, table: &'static Table) {
     }
 }
 
-/// The cell that says what a key takes.
+/// Returns the table cell that describes the values of a key.
 fn value_text(kind: &Kind) -> String {
     let link = |table: &Table| format!("[{}](#{})", table.name.replace('_', " "), table.name);
     match &kind.resolved() {

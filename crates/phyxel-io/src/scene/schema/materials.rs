@@ -1,4 +1,4 @@
-//! `[materials.NAME]` and the keys of events that change materials: from the engine's table of properties.
+//! Schema of `[materials.NAME]` and of the event keys that change materials, from the engine's table of properties.
 
 use super::varying::{VARYING_RULES, along_keys, inside_keys};
 use super::{Key, Kind, Presence, Quantity, Table, key, leaked, quantity};
@@ -6,7 +6,7 @@ use crate::scene::units::Dimension;
 use phyxel::material::{Law, PROPERTIES, Part, PropertyInfo};
 use std::sync::LazyLock;
 
-/// The engine's laws as words with their meanings.
+/// Scene keys of the engine's elastic laws, with their meanings.
 const LAWS: [(&str, &str); Law::ALL.len()] = {
     let mut words = [("", ""); Law::ALL.len()];
     let mut k = 0;
@@ -17,7 +17,7 @@ const LAWS: [(&str, &str); Law::ALL.len()] = {
     words
 };
 
-/// Measures of stress, with their meanings.
+/// Scene words for the measures of stress, with their meanings.
 const YIELD_MEASURES: [(&str, &str); 2] = [
     ("deviatoric", "von Mises: pressure does not count"),
     ("total", "with pressure, as in Jones et al. 2014: confined matter creeps, and a pulled bar flows early"),
@@ -26,7 +26,7 @@ const YIELD_MEASURES: [(&str, &str); 2] = [
 const YIELD_MEASURE: &str =
     "What stress is compared with the yield stress; both are the stress of a bar in even tension.";
 
-/// The kind of `materials`.
+/// Returns the kind of the key `materials`.
 pub(super) fn materials() -> Kind {
     static TABLE: LazyLock<&'static Table> = LazyLock::new(material_table);
     Kind::NamedTables(*TABLE, 1)
@@ -36,7 +36,7 @@ fn property_quantity(info: &PropertyInfo) -> Quantity {
     quantity(Dimension::of_unit(info.unit).unwrap_or(Dimension::NONE), info.range)
 }
 
-/// A key of a material: a quantity, or a table that says how it varies over the body.
+/// Creates the key of a material property: a quantity, or a table that describes how it varies over the body.
 fn property_key(info: &'static PropertyInfo) -> Key {
     let scalar = property_quantity(info);
     let varying = leaked(Table {
@@ -110,7 +110,7 @@ fn material_table() -> &'static Table {
     })
 }
 
-/// Keys of an event that change the material of a body.
+/// Returns the keys of an event that change the material of a body.
 pub(super) fn event_keys() -> Vec<Key> {
     let changed = |info: &'static PropertyInfo| {
         key(info.key, Kind::Quantity(property_quantity(info)), Presence::Optional("stays"), info.about)

@@ -1,11 +1,12 @@
-//! Settings that belong to one method: `[methods.NAME]`. Each method of the engine lists its own; the tables follow from the catalogue.
+//! Schema of the method settings `[methods.NAME]`: each method of the engine lists its own, and the tables follow from
+//! the catalogue.
 
 use super::{Key, Kind, Presence, Quantity, Table, leaked};
 use crate::scene::units::Dimension;
 use phyxel::methods::{CATALOGUE, Entry, MethodFactory, SettingInfo, SettingKind, SettingValue};
 use std::sync::LazyLock;
 
-/// The table `[methods]`, with a table for each method that is built.
+/// Returns the table `[methods]`, with a table for each implemented method.
 pub(crate) fn method_tables() -> &'static Table {
     static TABLE: LazyLock<&'static Table> = LazyLock::new(|| {
         let keys: Vec<Key> = CATALOGUE.iter().filter_map(method_key).collect();
@@ -21,7 +22,7 @@ pub(crate) fn method_tables() -> &'static Table {
     *TABLE
 }
 
-/// The kind of `methods`.
+/// Returns the kind of the key `methods`.
 pub(super) fn methods() -> Kind {
     Kind::Table(method_tables())
 }
@@ -67,7 +68,7 @@ fn toml(value: &SettingValue) -> String {
     }
 }
 
-/// Dimension of an SI unit.
+/// Returns the dimension of an SI unit.
 fn dimension(unit: &str) -> Dimension {
     Dimension::of_unit(unit).unwrap_or(Dimension::NONE)
 }

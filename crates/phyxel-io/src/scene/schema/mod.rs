@@ -1,7 +1,7 @@
-//! The scene format as data: one table of keys per scene table.
+//! The scene format as data: a list of keys for each scene table.
 //!
-//! Everything that knows the format reads these tables: the validator, the JSON Schema and the scene reference in the
-//! documentation. A new key is one entry here and one line where the description is built from it.
+//! All code that depends on the format reads these tables: the validator, the JSON Schema and the scene reference in
+//! the documentation. A new key needs one entry here and one line where the description is built from it.
 
 mod events;
 mod json;
@@ -27,27 +27,27 @@ use phyxel::methods::CATALOGUE;
 /// A table of the scene file and the keys that it may hold.
 #[derive(Debug)]
 pub struct Table {
-    /// Identifier, unique among all tables; names the definition in the JSON Schema.
+    /// Identifier, unique among all tables; it names the definition in the JSON Schema.
     pub name: &'static str,
-    /// How the table is written in a scene: `[materials.NAME]`.
+    /// Notation of the table in a scene: `[materials.NAME]`.
     pub heading: &'static str,
-    /// What the table is for.
+    /// Purpose of the table.
     pub doc: &'static str,
     /// Groups of keys; several tables share groups such as the placement of a shape.
     pub groups: &'static [&'static [Key]],
     /// Conditions between keys.
     pub rules: &'static [Rule],
-    /// Keys that are announced for a later version and refused until then.
+    /// Keys that are planned for a later version and refused until then.
     pub later: &'static [&'static str],
 }
 
 impl Table {
-    /// All keys in the order of the documentation.
+    /// Returns all keys in the order of the documentation.
     pub fn keys(&self) -> impl Iterator<Item = &'static Key> + use<> {
         self.groups.iter().flat_map(|group| group.iter())
     }
 
-    /// The key of a given name.
+    /// Returns the key with a given name.
     pub fn key(&self, name: &str) -> Option<&'static Key> {
         self.keys().find(|key| key.name == name)
     }
@@ -56,44 +56,44 @@ impl Table {
 /// One key of a table.
 #[derive(Debug)]
 pub struct Key {
-    /// As it is written in the scene.
+    /// Name of the key in scenes.
     pub name: &'static str,
-    /// What values it takes.
+    /// Kind of values that the key accepts.
     pub kind: Kind,
-    /// What happens when it is absent.
+    /// Behaviour if the key is absent.
     pub presence: Presence,
     /// One sentence for users.
     pub doc: &'static str,
 }
 
-/// A key, in the order in which the tables read best.
+/// Creates a key. The order of the arguments makes the tables easy to read.
 const fn key(name: &'static str, kind: Kind, presence: Presence, doc: &'static str) -> Key {
     Key { name, kind, presence, doc }
 }
 
-/// What happens when a key is absent.
+/// Behaviour if a key is absent.
 #[derive(Clone, Copy, Debug)]
 pub enum Presence {
     /// The scene is refused.
     Required,
-    /// The value written here, as TOML, is taken.
+    /// This value, written as TOML, is used.
     Default(&'static str),
-    /// Nothing is taken; the text says what that means.
+    /// No value is used; the text explains what that means.
     Optional(&'static str),
-    /// A rule of the table decides.
+    /// A rule of the table decides whether the key is needed.
     ByRule,
-    /// The scene is refused unless the material is based on a preset that has it.
+    /// The scene is refused unless the material is based on a preset that has the key.
     UnlessPreset,
 }
 
-/// The values that a key takes.
+/// Kind of values that a key accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// A number in SI or a string with a unit.
     Quantity(Quantity),
-    /// A quantity, or one word that stands for a behaviour of its own.
+    /// A quantity, or one word that selects a special behaviour.
     QuantityOrWord(Quantity, &'static str),
-    /// A quantity, or a table that says how it varies in space.
+    /// A quantity, or a table that describes how it varies in space.
     QuantityOrTable(Quantity, &'static Table),
     /// A whole number between two limits, both included.
     Integer(i64, i64),
@@ -109,9 +109,9 @@ pub enum Kind {
     Columns,
     /// A non-empty subset of the letters x, y and z.
     Axes,
-    /// A method of the catalogue that is built.
+    /// The key of an implemented method of the catalogue.
     Method,
-    /// A material preset of the engine.
+    /// The name of a material preset of the engine.
     Preset,
     /// The name of something that the scene defines elsewhere.
     Reference(Referent),
@@ -121,16 +121,16 @@ pub enum Kind {
     Matrix(Dimension),
     /// A table.
     Table(&'static Table),
-    /// A kind that follows from tables of the engine, see [`Kind::resolved`].
+    /// A kind that is computed from tables of the engine, see [`Kind::resolved`].
     Derived(fn() -> Kind),
-    /// An array of at least so many tables.
+    /// An array of tables, with the smallest number of entries.
     Tables(&'static Table, usize),
-    /// A table of at least so many tables whose keys are names that the user gives.
+    /// A table of tables whose keys are names given by the user, with the smallest number of entries.
     NamedTables(&'static Table, usize),
 }
 
 impl Kind {
-    /// The kind itself; a derived one is derived.
+    /// Returns the kind itself, or the computed kind if it is derived.
     pub fn resolved(self) -> Self {
         match self {
             Self::Derived(derive) => derive(),
@@ -139,26 +139,26 @@ impl Kind {
     }
 }
 
-/// A physical quantity and the values that make sense for it.
+/// A physical quantity and its allowed values.
 #[derive(Clone, Copy, Debug)]
 pub struct Quantity {
-    /// Its dimension.
+    /// Dimension of the quantity.
     pub dimension: Dimension,
-    /// Its allowed values in SI.
+    /// Allowed values in SI units.
     pub range: Range,
 }
 
-/// Keeps a table, or a part of one, for as long as the program runs; there is one of each.
+/// Stores a table, or a part of one, for the rest of the program's run; each is created once.
 fn leaked<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))
 }
 
-/// Shorthand for a [`Quantity`].
+/// Creates a [`Quantity`].
 const fn quantity(dimension: Dimension, range: Range) -> Quantity {
     Quantity { dimension, range }
 }
 
-/// What the components of a vector must satisfy.
+/// Condition on the components of a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VectorRule {
     /// Any finite numbers.
@@ -169,7 +169,7 @@ pub enum VectorRule {
     Direction,
 }
 
-/// What a reference names.
+/// Kind of object that a reference names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Referent {
     /// A table of `[materials]`.
@@ -181,14 +181,15 @@ pub enum Referent {
 /// A condition between keys of one table.
 #[derive(Clone, Copy, Debug)]
 pub enum Rule {
-    /// Exactly one of these sets of keys is given, and given wholly.
+    /// Exactly one of these sets of keys is given, and it is complete.
     OneOf(&'static [&'static [&'static str]]),
-    /// The first key's value is smaller than the second's, or equal if the flag says so; vectors by components.
+    /// The value of the first key is smaller than that of the second, or equal if the flag is true; vectors are
+    /// compared by components.
     Ordered(&'static str, &'static str, bool),
 }
 
 impl Rule {
-    /// The rule as a sentence of the documentation.
+    /// Returns the rule as a sentence of the documentation.
     fn describe(&self) -> String {
         match self {
             Self::OneOf(alternatives) if alternatives.iter().all(|set| set.len() == 1) => {
@@ -210,7 +211,7 @@ impl Rule {
 }
 
 impl Kind {
-    /// The table that values of this kind are, or may be.
+    /// Returns the table that values of this kind are, or may be.
     fn inner_table(&self) -> Option<&'static Table> {
         match self.resolved() {
             Self::Table(table) | Self::Tables(table, _) => Some(table),
@@ -219,7 +220,7 @@ impl Kind {
         }
     }
 
-    /// What the value must be, with its article, as it follows "must be" or "expected".
+    /// Returns a description of the expected value with its article, as it follows "must be" or "expected".
     pub(crate) fn expectation(&self) -> String {
         match self {
             Self::Quantity(quantity) => quantity.dimension.describe(),
@@ -249,7 +250,7 @@ impl Kind {
         }
     }
 
-    /// A value as it may stand after the equals sign. Empty where a table has no short example.
+    /// Returns an example of a value after the equals sign; empty if a table has no short example.
     pub(crate) fn example(&self) -> String {
         let value = |quantity: &Quantity| match quantity.dimension {
             Dimension::NONE => "0.3".to_owned(),
@@ -281,7 +282,7 @@ impl Kind {
     }
 }
 
-/// Every table that can be reached from the root, each once, the nearest to the root first.
+/// Returns every table that can be reached from the root, each once, those nearest to the root first.
 pub fn all_tables() -> Vec<&'static Table> {
     let mut tables: Vec<&'static Table> = vec![&ROOT];
     let mut next = 0;

@@ -1,4 +1,4 @@
-//! Shapes and where they stand.
+//! Schema of shapes and their placement.
 
 use super::{Key, Kind, Presence, Quantity, Range, Rule, Table, VectorRule, key, quantity};
 use crate::scene::units::Dimension;
@@ -8,7 +8,7 @@ const SIZE: Kind = Kind::Quantity(LENGTH);
 const POINT: Kind = Kind::Vector(Dimension::LENGTH, VectorRule::Any);
 const MAX_POINTS: i64 = 1000;
 
-/// One key for each shape; a shape table has exactly one of them.
+/// Keys of all shapes; a shape table has exactly one of them.
 pub(crate) static SHAPE_KEYS: [Key; 13] = [
     key("box", Kind::Table(&BOX), Presence::ByRule, "A box with its sides along the axes."),
     key("sphere", Kind::Table(&SPHERE), Presence::ByRule, "A ball around the origin."),

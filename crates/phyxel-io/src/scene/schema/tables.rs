@@ -1,4 +1,4 @@
-//! The scene's own tables: root, bodies, grips, obstacles, forces and output.
+//! Schema of the main tables: root, bodies, grips, obstacles, forces and output.
 
 use super::events::events;
 use super::materials::materials;
@@ -11,15 +11,16 @@ use crate::scene::units::Dimension;
 const TIME: Quantity = quantity(Dimension::TIME, Range::POSITIVE);
 const START_TIME: Quantity = quantity(Dimension::TIME, Range::NON_NEGATIVE);
 const SPACING: Quantity = quantity(Dimension::LENGTH, Range::POSITIVE);
-/// More particles than any machine holds; catches a slip of the keyboard before memory is asked for.
+/// Largest number of particles: more than any machine can hold, so that typing errors are found before memory is
+/// requested.
 const MAX_PARTICLES: i64 = 1_000_000_000;
-/// TOML integers are signed, and every one that is not negative is a seed.
+/// Largest seed: TOML integers are signed, and every non-negative one is a valid seed.
 const MAX_SEED: i64 = i64::MAX;
 const MAX_SMOOTHING: i64 = 1000;
 const CELL: Range = Range { min: Some((0.2, true)), max: Some((2.0, false)) };
 const MAX_CHECKPOINT_INTERVAL: i64 = 1_000_000;
 
-/// The whole scene file.
+/// Table of the whole scene file.
 pub static ROOT: Table = Table {
     name: "scene",
     heading: "The scene",

@@ -1,4 +1,4 @@
-//! Scalars that vary over a body: linearly along a direction, or by region.
+//! Schema of scalars that vary over a body: linearly along a direction, or by region.
 
 use super::shapes::PLACED_SHAPE;
 use super::{Key, Kind, Presence, Quantity, Rule, VectorRule, key};
@@ -7,7 +7,7 @@ use crate::scene::units::Dimension;
 pub(super) const VARYING_RULES: &[Rule] =
     &[Rule::OneOf(&[&["along", "from", "to"], &["inside", "value", "outside"]])];
 
-/// Keys of a scalar that changes linearly along a direction.
+/// Returns the keys of a scalar that changes linearly along a direction.
 pub(super) const fn along_keys(scalar: Quantity, presence: Presence) -> [Key; 3] {
     [
         key(
@@ -21,7 +21,7 @@ pub(super) const fn along_keys(scalar: Quantity, presence: Presence) -> [Key; 3]
     ]
 }
 
-/// Keys of a scalar that has one value inside a shape and another outside.
+/// Returns the keys of a scalar that has one value inside a shape and another outside.
 pub(super) const fn inside_keys(scalar: Quantity) -> [Key; 3] {
     [
         key(

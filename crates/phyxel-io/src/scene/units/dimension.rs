@@ -1,6 +1,6 @@
-//! Dimensions: what kind of quantity a value is.
+//! Dimensions of physical quantities.
 
-/// Exponents of the base quantities. An angle counts as one, so that "30 Hz" is not taken for 30 rad/s.
+/// Exponents of the base quantities. An angle is one of them, so that "30 Hz" is not taken for 30 rad/s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dimension {
     length: i16,
@@ -9,7 +9,7 @@ pub struct Dimension {
     angle: i16,
 }
 
-/// What a dimension is called, in what unit it is stored and how a value may look.
+/// Name, SI unit and example value of a dimension.
 struct Named {
     dimension: Dimension,
     name: &'static str,
@@ -54,7 +54,7 @@ dimensions! {
 }
 
 impl Dimension {
-    /// The dimension of an SI unit that has a name here; "1" is none.
+    /// Returns the dimension of an SI unit that is listed here; "1" is a pure number.
     pub fn of_unit(unit: &str) -> Option<Self> {
         let unit = if unit == "1" { "" } else { unit };
         NAMED.iter().find(|named| named.unit == unit).map(|named| named.dimension)
@@ -64,7 +64,7 @@ impl Dimension {
         NAMED.iter().find(|named| named.dimension == self)
     }
 
-    /// What a value of this dimension is, with its article: "a length".
+    /// Returns the name of the dimension with its article: "a length".
     pub fn describe(self) -> String {
         match self.named() {
             Some(named) => named.name.to_owned(),
@@ -72,7 +72,7 @@ impl Dimension {
         }
     }
 
-    /// The SI unit in which a bare number is read; empty for a pure number.
+    /// Returns the SI unit in which a bare number is read; empty for a pure number.
     pub fn unit(self) -> String {
         if let Some(named) = self.named() {
             return named.unit.to_owned();
@@ -85,7 +85,7 @@ impl Dimension {
         factors.collect::<Vec<_>>().join(".")
     }
 
-    /// A value as a scene may give it, without quotes: "5 cm".
+    /// Returns an example value as in scenes, without quotes: "5 cm".
     pub fn example(self) -> &'static str {
         self.named().map_or("1", |named| named.example)
     }

@@ -1,6 +1,7 @@
-//! Physical quantities in scene files: "0.5 MPa" with a dimension gives 500000.0 in SI.
+//! Parsing of physical quantities in scene files: "0.5 MPa" as a pressure gives 500000.0 in SI units.
 //!
-//! A unit is a product of symbols: `kg/m3`, `Pa.s`, `Pa·s`, `m/s^2`, `m/s²`, `1/s`. Division binds the next symbol only.
+//! A unit is a product of symbols: `kg/m3`, `Pa.s`, `Pa·s`, `m/s^2`, `m/s²`, `1/s`. A division applies to the next
+//! symbol only.
 
 mod dimension;
 mod table;
@@ -10,7 +11,7 @@ pub use dimension::Dimension;
 use table::{Scale, look_up, suggestion};
 use thiserror::Error;
 
-/// Why a text is not a quantity of the wanted dimension.
+/// Reason why a text is not a quantity of the expected dimension.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum UnitError {
     /// The text does not begin with a number.
@@ -25,44 +26,44 @@ pub enum UnitError {
         /// The whole text.
         text: String,
     },
-    /// A decimal comma instead of a point.
+    /// The number has a decimal comma instead of a point.
     #[error("\"{text}\" has a comma in its number")]
     DecimalComma {
         /// The whole text.
         text: String,
     },
-    /// A number in quotes where a unit is needed.
+    /// The number is in quotes and lacks a unit.
     #[error("\"{text}\" has no unit")]
     MissingUnit {
         /// The whole text.
         text: String,
-        /// What the value should have been.
+        /// Expected dimension.
         expected: Dimension,
     },
-    /// A symbol that is not in the table of units.
+    /// A symbol of the unit is not in the table of units.
     #[error("unknown unit `{unit}`")]
     UnknownUnit {
-        /// The unit as written.
+        /// Unit as written.
         unit: String,
-        /// The known unit that it most probably stands for.
+        /// Known unit that was most probably meant.
         nearest: Option<String>,
-        /// What the value should have been.
+        /// Expected dimension.
         expected: Dimension,
     },
-    /// A valid quantity of another kind.
+    /// The text is a valid quantity of another dimension.
     #[error("\"{text}\" is {}, expected {}", found.describe(), expected.describe())]
     WrongDimension {
         /// The whole text.
         text: String,
-        /// What it is.
+        /// Dimension that was found.
         found: Dimension,
-        /// What it should have been.
+        /// Expected dimension.
         expected: Dimension,
     },
 }
 
 impl UnitError {
-    /// What to write instead.
+    /// Returns advice on what to write instead.
     pub fn help(&self) -> String {
         let like = |dimension: &Dimension| format!("\"{}\"", dimension.example());
         match self {
@@ -88,7 +89,8 @@ fn unknown(symbol: &str, expected: Dimension) -> UnitError {
     UnitError::UnknownUnit { unit: symbol.to_owned(), nearest: suggestion(symbol, expected), expected }
 }
 
-/// The power written after a symbol: `3`, `^3`, `³`, `-1`, `^-1`, `⁻¹`; none is 1. `None` when it makes no sense.
+/// Parses the power written after a symbol: `3`, `^3`, `³`, `-1`, `^-1`, `⁻¹`; an empty text is 1. `None` if it is not
+/// valid.
 fn parse_power(text: &str) -> Option<i16> {
     if text.is_empty() {
         return Some(1);
@@ -112,7 +114,7 @@ fn is_separator(letter: char) -> bool {
     matches!(letter, '*' | '·' | '⋅' | '.' | '/') || letter.is_whitespace()
 }
 
-/// Scale to SI and dimension of a unit such as `kg/m3`.
+/// Parses a unit such as `kg/m3` and returns its scale to SI and its dimension.
 fn parse_unit(text: &str, expected: Dimension) -> Result<(Scale, Dimension), UnitError> {
     let (mut scale, mut dimension) = (Scale::ONE, Dimension::NONE);
     let mut rest = text.trim();
@@ -120,7 +122,7 @@ fn parse_unit(text: &str, expected: Dimension) -> Result<(Scale, Dimension), Uni
     loop {
         let end = rest.find(is_separator).unwrap_or(rest.len());
         let factor = &rest[..end];
-        // The symbol "1" of "1/s" is a digit itself; elsewhere digits and signs begin the power.
+        // The symbol "1" of "1/s" is itself a digit; elsewhere digits and signs start the power.
         let is_power = |letter: char| letter.is_ascii_digit() || "^-⁻¹²³".contains(letter);
         let split = if factor == "1" { 1 } else { factor.find(is_power).unwrap_or(factor.len()) };
         let (symbol, power) = factor.split_at(split);
@@ -134,7 +136,7 @@ fn parse_unit(text: &str, expected: Dimension) -> Result<(Scale, Dimension), Uni
 
         rest = rest[end..].trim_start();
         let Some(separator) = rest.chars().next() else { return Ok((scale, dimension)) };
-        // A blank alone separates factors too: "Pa s".
+        // A single blank also separates factors: "Pa s".
         divided = separator == '/';
         if is_separator(separator) {
             rest = rest[separator.len_utf8()..].trim_start();
@@ -142,7 +144,7 @@ fn parse_unit(text: &str, expected: Dimension) -> Result<(Scale, Dimension), Uni
     }
 }
 
-/// Byte length of the decimal number at the beginning of a text.
+/// Returns the byte length of the decimal number at the start of a text.
 fn number_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let digits = |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -165,7 +167,7 @@ fn number_length(text: &str) -> usize {
     end
 }
 
-/// Reads a number with a unit and gives its value in SI.
+/// Reads a number with a unit and returns its value in SI units.
 ///
 /// ```
 /// use phyxel_io::scene::{parse_quantity, Dimension};

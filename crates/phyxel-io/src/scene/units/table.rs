@@ -1,4 +1,4 @@
-//! The units that a scene may use, their prefixes, and suggestions for misspelt ones.
+//! Units that a scene may use, their prefixes, and suggestions for misspelt ones.
 
 use super::Dimension;
 use crate::scene::spelling::nearest;
@@ -6,11 +6,11 @@ use crate::scene::spelling::nearest;
 /// A unit that a scene may use.
 pub(super) struct Unit {
     pub(super) symbol: &'static str,
-    /// SI value of the unit: this factor times ten to the power of `decimal`.
+    /// Factor of the SI value of the unit, which is `factor` times ten to the power of `decimal`.
     factor: f64,
     decimal: i32,
     pub(super) dimension: Dimension,
-    /// The SI prefixes that are in use with this unit.
+    /// SI prefixes that are accepted with this unit.
     prefixes: &'static str,
 }
 
@@ -58,8 +58,8 @@ const PREFIXES: &[(char, i32)] = &[
     ('G', 9),
 ];
 
-/// A unit with its prefix: the power of ten that the prefix adds, and the unit.
-/// A whole symbol goes before a prefixed one: "min" is a minute.
+/// Finds a unit with an optional prefix and returns the power of ten of the prefix and the unit. A whole symbol has
+/// priority over a prefixed one: "min" is a minute.
 pub(super) fn look_up(symbol: &str) -> Option<(i32, &'static Unit)> {
     if let Some(unit) = UNITS.iter().find(|unit| unit.symbol == symbol) {
         return Some((0, unit));
@@ -71,8 +71,8 @@ pub(super) fn look_up(symbol: &str) -> Option<(i32, &'static Unit)> {
     Some((*decimal, unit))
 }
 
-/// SI value of a compound unit, kept as a fraction with a power of ten, so that "20 cm" and "1 g/cm3" are rounded once
-/// and come out as 0.2 and 1000.
+/// SI value of a compound unit, stored as a fraction with a power of ten, so that "20 cm" and "1 g/cm3" are rounded
+/// once and give 0.2 and 1000.
 pub(super) struct Scale {
     above: f64,
     below: f64,
@@ -92,7 +92,7 @@ impl Scale {
         }
     }
 
-    /// A value in SI; not finite if any part of it is too large.
+    /// Converts a value to SI units; the result is not finite if any part of it is too large.
     pub(super) fn apply(&self, value: f64) -> f64 {
         let ten = 10.0_f64.powi(self.decimal.saturating_abs());
         let (above, below) = if self.decimal > 0 { (ten, 1.0) } else { (1.0, ten) };
@@ -101,7 +101,7 @@ impl Scale {
     }
 }
 
-/// Words that people write out, and the symbol to suggest for them.
+/// Unit names that people write out, with the symbol to suggest for each.
 const WRITTEN_OUT: &[(&str, &str)] = &[
     ("meter", "m"),
     ("metre", "m"),
@@ -128,7 +128,7 @@ const WRITTEN_OUT: &[(&str, &str)] = &[
     ("percent", "%"),
 ];
 
-/// Every symbol with each of its prefixes, those of the wanted dimension first.
+/// Returns every symbol with each of its prefixes, those of the wanted dimension first.
 fn known_symbols(wanted: Dimension) -> Vec<String> {
     let mut symbols: Vec<(bool, String)> = Vec::new();
     for unit in UNITS.iter().filter(|unit| unit.symbol != "1") {
@@ -142,7 +142,7 @@ fn known_symbols(wanted: Dimension) -> Vec<String> {
     symbols.into_iter().map(|(_, symbol)| symbol).collect()
 }
 
-/// The symbol that an unknown one most probably stands for.
+/// Returns the symbol that was most probably meant by an unknown one.
 pub(super) fn suggestion(symbol: &str, wanted: Dimension) -> Option<String> {
     let lower = symbol.to_lowercase();
     let singular = lower.strip_suffix('s').unwrap_or(&lower);

@@ -188,7 +188,7 @@ impl BodyContacts {
             }
         }
         all.retain(|touch| touch.weight > 0.0);
-        all.sort_by_key(|touch| (touch.body, touch.obstacle));
+        all.sort_by_key(|touch| (touch.body, touch.other));
         all
     }
 

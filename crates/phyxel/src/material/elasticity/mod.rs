@@ -1,7 +1,8 @@
 //! Elastic laws: energy density Ψ(F) and first Piola–Kirchhoff stress P = ∂Ψ/∂F, one file each.
 //!
-//! All are isotropic: with F = U diag(s) Vᵀ, Ψ depends on the principal stretches s alone and P = U diag(∂Ψ/∂s) Vᵀ. All
-//! have the moduli E and ν at small strain, and all stay finite where matter is turned inside out (the last s negative).
+//! All laws are isotropic: with F = U diag(s) Vᵀ, Ψ depends on the principal stretches s alone and P = U diag(∂Ψ/∂s)
+//! Vᵀ. All have the moduli E and ν at small strain, and all stay finite where matter is turned inside out (the last s
+//! negative).
 
 mod corotated;
 mod neo_hookean;
@@ -20,31 +21,31 @@ use crate::particles::{Parameter, Properties, Property};
 /// Lamé's constants (Pa).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lame {
-    /// λ, first constant.
+    /// First constant λ.
     pub lambda: Real,
-    /// µ, shear modulus.
+    /// Shear modulus µ.
     pub mu: Real,
 }
 
 impl Lame {
-    /// From Young's modulus (Pa) and Poisson's ratio.
+    /// Computes the constants from Young's modulus (Pa) and Poisson's ratio.
     pub fn from_moduli(youngs_modulus: Real, poisson_ratio: Real) -> Self {
         let (e, nu) = (youngs_modulus, poisson_ratio);
         Self { lambda: e * nu / ((1.0 + nu) * (1.0 - 2.0 * nu)), mu: e / (2.0 * (1.0 + nu)) }
     }
 
-    /// λ + 2µ/3, the modulus of compression from all sides (Pa).
+    /// Returns the bulk modulus λ + 2µ/3 (Pa).
     pub fn bulk_modulus(self) -> Real {
         self.lambda + 2.0 / 3.0 * self.mu
     }
 
-    /// λ + 2µ, the modulus of uniaxial strain and of pressure waves (Pa).
+    /// Returns the p-wave modulus λ + 2µ, which holds for uniaxial strain and pressure waves (Pa).
     pub fn p_wave_modulus(self) -> Real {
         self.lambda + 2.0 * self.mu
     }
 }
 
-/// λ and µ per particle or for all (Pa).
+/// Lamé's constants λ and µ, per particle or the same for all (Pa).
 #[derive(Clone, Debug)]
 pub struct LameParameter {
     lambda: Parameter,
@@ -52,7 +53,7 @@ pub struct LameParameter {
 }
 
 impl LameParameter {
-    /// Constants of `n` particles, from their moduli.
+    /// Computes the constants of `n` particles from their moduli.
     pub fn new(material: &Properties<Parameter>, n: usize) -> Self {
         let (e, nu) = (&material[Property::YoungsModulus], &material[Property::PoissonRatio]);
         let lame = |i: usize| Lame::from_moduli(e.at(i), nu.at(i));
@@ -67,33 +68,33 @@ impl LameParameter {
         Self { lambda: column(&|l| l.lambda), mu: column(&|l| l.mu) }
     }
 
-    /// Constants of particle i.
+    /// Returns the constants of particle i.
     #[inline(always)]
     pub fn at(&self, i: usize) -> Lame {
         Lame { lambda: self.lambda.at(i), mu: self.mu.at(i) }
     }
 }
 
-/// A choice of law.
+/// Elastic law of a material.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Law {
-    /// [`Corotated`]
+    /// Corotated linear elasticity, [`Corotated`].
     Corotated,
-    /// [`StVenantKirchhoff`] with a [`VolumeGuard`]
+    /// St Venant–Kirchhoff, [`StVenantKirchhoff`] with a [`VolumeGuard`].
     StVenantKirchhoff,
-    /// [`NeoHookean`]
+    /// Neo-Hookean rubber, [`NeoHookean`].
     NeoHookean,
-    /// [`SquaredStretch`]
+    /// The law of Gerszewski 2009 with squared stretches, [`SquaredStretch`].
     SquaredStretch,
 }
 
 /// Volume ratio under which the guard against inversion of St Venant–Kirchhoff material acts.
 const GUARD_ONSET: Real = 0.6;
-/// Its stiffness in units of λ + 2µ: over 1/2, uniaxial compression stays monotonic.
+/// Stiffness of that guard in units of λ + 2µ: above 1/2, uniaxial compression stays monotonic.
 const GUARD_STIFFNESS: Real = 0.75;
 
 impl Law {
-    /// All of them, with their scene keys and what they are for.
+    /// All laws, with their scene keys and descriptions.
     pub const ALL: &[(Self, &str, &str)] = &[
         (Self::Corotated, "corotated", "linear in the stretches, whatever the rotation"),
         (Self::StVenantKirchhoff, "st_venant_kirchhoff", "linear in Green's strain: stiffens when pulled"),
@@ -101,7 +102,7 @@ impl Law {
         (Self::SquaredStretch, "squared_stretch", "stiffens with the square of the stretch"),
     ];
 
-    /// As in scenes.
+    /// Returns the key of the law in scenes.
     pub fn key(self) -> &'static str {
         Self::ALL.iter().find(|law| law.0 == self).map_or("", |law| law.1)
     }
@@ -110,7 +111,7 @@ impl Law {
         VolumeGuard { stiffness: GUARD_STIFFNESS * lame.p_wave_modulus(), onset: GUARD_ONSET }
     }
 
-    /// Ψ of the principal stretches (J/m³).
+    /// Returns Ψ of the principal stretches (J/m³).
     pub fn principal_energy(self, lame: Lame, stretch: Vec3) -> Real {
         match self {
             Self::Corotated => Corotated(lame).principal_energy(stretch),
@@ -123,7 +124,7 @@ impl Law {
         }
     }
 
-    /// ∂Ψ/∂s (Pa).
+    /// Returns the principal stresses ∂Ψ/∂s (Pa).
     #[inline]
     pub fn principal_stress(self, lame: Lame, stretch: Vec3) -> Vec3 {
         match self {
@@ -137,7 +138,7 @@ impl Law {
         }
     }
 
-    /// Ψ(F) (J/m³)
+    /// Returns the energy density Ψ(F) (J/m³).
     pub fn energy_density(self, lame: Lame, f: Mat3) -> Real {
         match self {
             Self::Corotated => Corotated(lame).energy_density(f),
@@ -145,7 +146,7 @@ impl Law {
         }
     }
 
-    /// P(F) (Pa), by the shortest way of each law.
+    /// Returns the first Piola–Kirchhoff stress P(F), by the cheapest formula of each law (Pa).
     #[inline]
     pub fn first_piola(self, lame: Lame, f: Mat3) -> Mat3 {
         match self {
@@ -162,13 +163,13 @@ impl Law {
     }
 }
 
-/// √(3/2) |dev σ| of a stress: the uniaxial stress that is as far from a pressure.
+/// Returns the von Mises stress √(3/2) |dev σ|: the uniaxial stress with the same deviatoric magnitude.
 pub fn von_mises(stress: Mat3) -> Real {
     let deviator = stress - Mat3::IDENTITY * (trace(stress) / 3.0);
     (1.5 * double_dot(deviator, deviator)).sqrt()
 }
 
-/// Products of the other two stretches: the diagonal of the cofactor matrix.
+/// Returns for each axis the product of the other two stretches: the diagonal of the cofactor matrix.
 #[inline(always)]
 fn principal_cofactor(s: Vec3) -> Vec3 {
     Vec3::new(s.y * s.z, s.z * s.x, s.x * s.y)
@@ -196,7 +197,8 @@ mod tests {
         Mat3::from_cols(random.in_cube(), random.in_cube(), random.in_cube())
     }
 
-    /// P against central differences of Ψ, for every law and both volume terms, squashed, stretched and inverted.
+    /// Checks P against central differences of Ψ, for every law and both volume terms, for compressed, stretched and
+    /// inverted matter.
     #[test]
     fn stress_is_the_gradient_of_the_energy() {
         type Tested = (&'static str, Box<dyn Fn(Mat3) -> Real>, Box<dyn Fn(Mat3) -> Mat3>);
@@ -237,7 +239,8 @@ mod tests {
         }
     }
 
-    /// The two ways to a stress and to an energy agree, also for flowing matter's principal form.
+    /// Checks that the principal and the full forms of stress and energy agree, also in the form that flowing matter
+    /// uses.
     #[test]
     fn principal_forms_agree_with_the_whole_ones() {
         let lame = Lame::from_moduli(1e5, 0.35);

@@ -1,12 +1,12 @@
-//! Materials that change between steps.
+//! Changes of materials between steps.
 
 use super::Embedded;
 use crate::material::{LameParameter, MaterialChange};
 use crate::particles::Particles;
 
 impl Embedded {
-    /// Rest bonds stay, and stresses change with the moduli. Forces, which are state, become those of the present bonds,
-    /// after the flow of the last step.
+    /// Follows a change of material. Rest bonds stay, and stresses change with the moduli. Forces are state; they are
+    /// recomputed from the present bonds, after the flow of the last step.
     pub(super) fn change(&mut self, particles: &Particles, body: u32, change: &MaterialChange) {
         if let Some(flow) = change.flow {
             self.bodies[body as usize].measure = flow.measure();

@@ -1,4 +1,4 @@
-//! What users see of the state: columns of frames and of the ledger.
+//! Quantities of the state that users see: columns of frames and of the ledger.
 
 use super::Embedded;
 use crate::material::von_mises;
@@ -47,7 +47,7 @@ impl Embedded {
         Some((0..particles.len()).into_par_iter().map(value).collect())
     }
 
-    /// Condition numbers of the moment matrices, smallest first.
+    /// Returns the condition numbers of the moment matrices, in ascending order.
     pub(super) fn conditions(&self) -> Vec<Real> {
         let condition = |i: usize| {
             let values = symmetric_eigen(self.moment(i).0).0;

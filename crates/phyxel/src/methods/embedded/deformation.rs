@@ -1,4 +1,4 @@
-//! Deformation, plastic flow and forces: the passes over bonds of a step.
+//! Deformation, plastic flow and forces: the passes of a step over the bonds.
 
 use super::{Basis, BodyFacts, Embedded, Flow, MassRule, WorldBonds};
 use crate::forces::repulsion;
@@ -15,37 +15,37 @@ use rayon::prelude::*;
 
 /// A neighbourhood flatter than this (smallest over largest eigenvalue of A) is degenerate.
 const FLATNESS: Real = 1e-3;
-/// … and so is one with fewer bonds than this inside the support.
+/// A neighbourhood with fewer bonds than this inside the support is degenerate.
 const MIN_BONDS: usize = 8;
-/// Where 27 det A/(tr A)³ is larger than this, A is far from flat and needs no eigenvalues.
+/// If 27 det A/(tr A)³ is larger than this, A is far from flat and its eigenvalues need not be computed.
 const ROUND: Real = 0.05;
-/// Rest bonds are corrected by this much at the most to keep F.
+/// Largest correction of rest bonds that keeps F.
 const LARGEST_CORRECTION: Real = 0.1;
-/// Where residuals are forgotten, differences of volume between neighbours are, too, by this share: the noise of single particles
-/// goes within many steps, the slopes that bear weight stay.
+/// Fraction of the volume differences between neighbours that is removed where residuals are removed: the noise of
+/// single particles disappears within many steps, the gradients that carry weight stay.
 const EVENING: Real = 0.03;
-/// Rows that one task takes at least.
+/// Smallest number of rows per parallel task.
 const MIN_ROWS: usize = 128;
 
-/// What turns deformation gradients into stress and flow.
+/// Data needed to compute stress and flow from deformation gradients.
 struct Response<'a> {
     particles: &'a Particles,
     lame: &'a LameParameter,
     bodies: &'a [BodyFacts],
     hardening: &'a [Real],
-    /// Length of the step and what flow rates mean; `None`: nothing flows.
+    /// Length of the step and meaning of the flow rates; `None`: nothing flows.
     flow: Option<(Real, FlowRule)>,
-    /// Whether rest frames turn with what flows.
+    /// True if rest frames rotate with the flow.
     turns: bool,
 }
 
-/// A fraction of a rotation.
+/// Returns a fraction of a rotation.
 fn turned(rotation: Mat3, fraction: Real) -> Mat3 {
     Mat3::from_quat(Quat::IDENTITY.slerp(Quat::from_mat3(&rotation), fraction))
 }
 
 impl Response<'_> {
-    /// P and the flow of a particle with deformation gradient F. Jones 2014 Eqs. 4, 6, 7.
+    /// Returns P and the flow of a particle with deformation gradient F. Jones 2014 Eqs. 4, 6, 7.
     /// Where matter flows, P is the derivative of Ψ(F F_p⁻¹), P(s_e) F_p⁻ᵀ, with the bonds before the flow.
     #[inline]
     fn of(&self, i: usize, f: Mat3, volume: Real, unseen: Real) -> (Mat3, Flow) {
@@ -94,7 +94,7 @@ impl Response<'_> {
 }
 
 impl Embedded {
-    /// F_i, flow, P_i and the forces of the present shape.
+    /// Computes F_i, flow, P_i and the forces of the present shape.
     pub(super) fn compute_forces(&mut self, particles: &Particles, ctx: &mut StepContext<'_>) {
         let time_step = can_flow(&particles.material).then_some(ctx.time_step);
         let timings = &mut *ctx.timings;
@@ -102,15 +102,15 @@ impl Embedded {
         timings.stage("forces", || self.gather(&particles.position, particles));
     }
 
-    /// Forces without flow and without a clock, for what is not a step.
+    /// Computes forces without flow and without timings, for use outside a step.
     pub(super) fn forces_at(&mut self, positions: &[Vec3], particles: &Particles) {
         self.fit(positions, particles, None);
         self.gather(positions, particles);
     }
 
-    /// F_i = (Σ_j w_ij x_ij u_ijᵀ) A_i⁻¹ Jones 2014 Eq. 2, then stress and flow.
+    /// Fits F_i = (Σ_j w_ij x_ij u_ijᵀ) A_i⁻¹, Jones 2014 Eq. 2, then computes stress and flow.
     ///   x_ij world bond (m)   u_ij rest bond (m)   w_ij weight (1)   A_i moment matrix (m²)
-    /// A degenerate neighbourhood sees no deformation and gives no force.
+    /// A degenerate neighbourhood has no deformation and causes no force.
     fn fit(&mut self, positions: &[Vec3], particles: &Particles, time_step: Option<Real>) {
         let Self { bonds, basis, answers, force, gradients, flows, lame, bodies, params, hardening, .. } =
             self;
@@ -140,15 +140,15 @@ impl Embedded {
         });
     }
 
-    /// f_i from the answers of those that list i. Jones 2014 Eq. 5.
+    /// Adds to each f_i the answers of the particles that list i. Jones 2014 Eq. 5.
     fn gather(&mut self, positions: &[Vec3], particles: &Particles) {
         let geometry = WorldBonds { bonds: &self.bonds, positions };
         gather_answers(&&self.bonds, &geometry, &self.answers, &mut self.force);
         self.push_apart(positions, particles);
     }
 
-    /// Adds to the forces what keeps particles apart that have flowed: each of the bonds between two has half of their
-    /// repulsion. What never flowed is held by its rest bonds.
+    /// Adds the repulsion between particles that have flowed: each of the bonds between two particles carries half of
+    /// it. Particles that never flowed are held by their rest bonds.
     fn push_apart(&mut self, positions: &[Vec3], particles: &Particles) {
         if self.params.repulsion == 0.0 || !can_flow(&particles.material) {
             return;
@@ -172,12 +172,14 @@ impl Embedded {
         self.force = force;
     }
 
-    /// Half the room of a particle, 0 where it never flowed. Where matter is squeezed elastically it is not crowded (m).
+    /// Returns half the room of a particle, 0 if it never flowed. Rooms shrink with elastic compression, which is not
+    /// crowding (m).
     fn reach_of(&self, i: usize, least_stretch: Real) -> Real {
         if self.plastic_strain[i] > 0.0 { 0.5 * self.room[i] * least_stretch.clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// Half of the repulsion of two particles that are near each other: each of the bonds between them has as much.
+    /// Returns half of the repulsion of two particles that are near each other, because each of the two bonds between
+    /// them adds it.
     #[inline(always)]
     fn crowding(&self, i: usize, j: usize, bond: Vec3) -> Option<repulsion::Pair> {
         let room = self.reach[i] + self.reach[j];
@@ -189,7 +191,7 @@ impl Embedded {
         Some(repulsion::Pair { room, stiffness: of(i) + of(j) })
     }
 
-    /// Energy of particle i's bonds to others that it crowds (J).
+    /// Returns the repulsion energy of particle i's bonds (J).
     fn crowding_energy(&self, positions: &[Vec3], i: usize) -> Real {
         if self.reach.get(i).is_none_or(|reach| *reach == 0.0) {
             return 0.0;
@@ -198,7 +200,7 @@ impl Embedded {
         bonds.filter_map(|(j, bond)| Some(self.crowding(i, j, bond)?.energy(bond))).sum()
     }
 
-    /// Finds the reaches anew after state was loaded.
+    /// Recomputes the reaches after state was loaded.
     pub(super) fn restore_reaches(&mut self, particles: &Particles) {
         if self.params.repulsion > 0.0 && can_flow(&particles.material) {
             let of = |i: usize| self.reach_of(i, svd(self.gradients[i]).sigma.z);
@@ -206,7 +208,7 @@ impl Embedded {
         }
     }
 
-    /// F_i of the present bonds and positions.
+    /// Computes F_i from the present bonds and the given positions.
     pub(super) fn refit(&mut self, positions: &[Vec3]) {
         let mut gradients = std::mem::take(&mut self.gradients);
         gradients.resize(positions.len(), Mat3::IDENTITY);
@@ -224,7 +226,7 @@ impl Embedded {
         fit_row(&&self.bonds, &geometry, i).product * own.inverse_moment
     }
 
-    /// F_i, and the energy c/2 Σ_j w_ij |x_ij − F_i u_ij|² of the residual penalty (J). F is the minimiser of that sum,
+    /// Returns F_i and the energy c/2 Σ_j w_ij |x_ij − F_i u_ij|² of the residual penalty (J). F minimises that sum,
     /// which therefore is Σ_j w_ij |x_ij|² − F : Σ_j w_ij x_ij u_ijᵀ.
     fn fit_with_residual(&self, positions: &[Vec3], i: usize) -> (Mat3, Real) {
         let own = &self.basis[i];
@@ -244,12 +246,12 @@ impl Embedded {
         (f, 0.5 * own.residual * residual)
     }
 
-    /// Ψ of a deformation gradient in the matter of particle i (J/m³).
+    /// Returns Ψ of a deformation gradient in the material of particle i (J/m³).
     fn energy_density(&self, body: &[u32], i: usize, f: Mat3) -> Real {
         self.bodies[body[i] as usize].law.energy_density(self.lame.at(i), f)
     }
 
-    /// Σ_i V_i Ψ(F_i) and the energy of the residual penalty, for present bonds and the given positions (J).
+    /// Returns Σ_i V_i Ψ(F_i) and the energy of the residual penalty, for present bonds and the given positions (J).
     pub(super) fn elastic_energy(&self, positions: &[Vec3], body: &[u32]) -> ElasticEnergy {
         sum_over(positions.len(), |i| {
             let (f, residual) = self.fit_with_residual(positions, i);
@@ -259,7 +261,7 @@ impl Embedded {
         })
     }
 
-    /// As [`Embedded::refit`], and the elastic energy that goes with it (J).
+    /// Does the same as [`Embedded::refit`] and returns the elastic energy (J).
     pub(super) fn refit_with_energy(&mut self, positions: &[Vec3], body: &[u32]) -> Real {
         let mut gradients = std::mem::take(&mut self.gradients);
         gradients.resize(positions.len(), Mat3::IDENTITY);
@@ -279,14 +281,17 @@ impl Embedded {
         partial.into_iter().sum()
     }
 
-    /// ũ_ij = F_p u_ij for the bonds of every particle that flowed, and what it leaves in its state. Returns how many did.
+    /// Applies ũ_ij = F_p u_ij to the bonds of every particle that flowed, and updates its plastic state. Returns the
+    /// number of particles that yielded.
     ///
-    /// Departs from the paper, which has no residuals (`stabilization = 0`): they flow, too. By a fraction γ, rest bonds go
-    /// over to those that F explains, u_ij ← (1 − γ) u_ij + γ F⁻¹ x_ij ([`Yielding::forgotten`]); else residuals would be an elastic skeleton that bears
-    /// loads over the yield stress. F, which changes by the square of the residuals, is then set back to what it was. And rest
-    /// frames turn: by the same fraction, the rotation in F goes over into the rest bonds. Matter that rolls would otherwise have rest frames
-    /// that no embedding fits together, and what meets in the world would not be neighbours in embedded space. Last, det F evens out
-    /// between neighbours ([`EVENING`]): forces are means over neighbourhoods and do not see its noise, which would stay for good.
+    /// Departs from the paper, which has no residuals (`stabilization = 0`): residuals flow, too. Rest bonds approach
+    /// those that F explains by a fraction γ, u_ij ← (1 − γ) u_ij + γ F⁻¹ x_ij ([`Yielding::forgotten`]); otherwise
+    /// residuals would form an elastic skeleton that carries loads above the yield stress. F, which changes by the
+    /// square of the residuals, is then set back to its old value. Rest frames rotate as well: by the same fraction,
+    /// the rotation in F is transferred to the rest bonds. Otherwise matter that rolls would have rest frames that no
+    /// embedding fits together, and particles that meet in the world would not be neighbours in embedded space.
+    /// Finally, det F is evened out between neighbours ([`EVENING`]): forces are means over neighbourhoods and do not
+    /// detect its noise, which would stay for good.
     pub(super) fn flow(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>) -> usize {
         if !can_flow(&particles.material) {
             return 0;
@@ -345,12 +350,12 @@ impl Embedded {
         })
     }
 
-    /// How bases are computed.
+    /// Returns the rule by which bases are computed.
     pub(super) fn basis_rule(&self) -> BasisRule {
         BasisRule { stabilization: self.params.stabilization }
     }
 
-    /// Weights, moments and what follows, of every particle.
+    /// Computes weights, moments and derived quantities of every particle.
     pub(super) fn compute_bases(&mut self, particles: &Particles) {
         let rule = self.basis_rule();
         let n = particles.len();
@@ -363,12 +368,12 @@ impl Embedded {
         });
     }
 
-    /// Particles whose neighbourhoods are degenerate.
+    /// Returns the number of particles whose neighbourhoods are degenerate.
     pub(super) fn n_degenerate(&self) -> usize {
         self.basis.iter().filter(|basis| basis.is_degenerate()).count()
     }
 
-    /// A_i and Σ_j w_ij.
+    /// Returns A_i and Σ_j w_ij.
     pub(super) fn moment(&self, i: usize) -> (Mat3, Real) {
         let row = self.bonds.vectors(i).iter().zip(self.bonds.weights(i));
         row.fold((Mat3::ZERO, 0.0), |(moment, sum), (&u, &w)| {
@@ -377,13 +382,13 @@ impl Embedded {
         })
     }
 
-    /// √(det A/(Σ w)³) Jones 2014 Eq. 3, without a constant (m³).
+    /// Returns the volume √(det A/(Σ w)³), Jones 2014 Eq. 3, without a constant (m³).
     pub(super) fn moment_volume(&self, i: usize) -> Real {
         let (moment, sum) = self.moment(i);
         if sum > 0.0 { (moment.determinant().max(0.0) / (sum * sum * sum)).sqrt() } else { 0.0 }
     }
 
-    /// Masses and volumes by Eq. 3, in the present state.
+    /// Sets masses and volumes by Eq. 3, in the present state.
     fn run_masses(&mut self, particles: &mut Particles) {
         for i in 0..particles.len() {
             let scale = self.bodies[particles.body[i] as usize].volume_scale;
@@ -397,8 +402,9 @@ impl Embedded {
     }
 }
 
-/// Growth of a particle's rest bonds that takes ln det F a fraction of the way to what its neighbours say: to the value of
-/// their linear fit at the particle, itself among them. An even slope of pressure stays.
+/// Returns the growth factor of a particle's rest bonds that moves ln det F by a fraction towards the value of its
+/// neighbourhood: the value at the particle of a linear fit to the neighbours and itself. A uniform pressure gradient
+/// stays.
 pub(super) fn growth_to_even(
     row: &SlotRow<'_>,
     basis: &Basis,
@@ -421,16 +427,16 @@ pub(super) fn growth_to_even(
     (-fraction / 3.0 * way).exp()
 }
 
-/// How a basis is computed from rest bonds.
+/// Rule by which a basis is computed from rest bonds.
 #[derive(Clone, Copy)]
 pub(super) struct BasisRule {
     stabilization: Real,
 }
 
 impl BasisRule {
-    /// Maps the rest bonds of a row, writes their weights and returns the basis, for a particle's support radius, volume
-    /// and stiffness. The kernel's constant is left out: it cancels in F, V and forces. A degenerate neighbourhood has no
-    /// volume and no penalty, so that it gives no force.
+    /// Maps the rest bonds of a row, writes their weights and returns the basis, for a particle's support radius,
+    /// volume and stiffness. The kernel's constant is omitted, because it cancels in F, V and forces. A degenerate
+    /// neighbourhood has no volume and no penalty, so that it causes no force.
     #[inline]
     pub(super) fn basis(
         self,
@@ -475,8 +481,9 @@ impl BasisRule {
         Basis { inverse_moment, row_sum, residual: stiffness / size, volume, weight_sum }
     }
 
-    /// Corrects the rest bonds of a row by C = F_old⁻¹ F_new, so that F stays what it was. Where that would change them much, all of
-    /// them become what F_old explains: a neighbourhood that tells F badly must not gain energy.
+    /// Corrects the rest bonds of a row by C = F_old⁻¹ F_new, so that F keeps its old value. If the correction were
+    /// large, all rest bonds are set to those that F_old explains: a neighbourhood that determines F badly must not
+    /// gain energy.
     pub(super) fn keep_gradient(
         self,
         row: &mut SlotRow<'_>,

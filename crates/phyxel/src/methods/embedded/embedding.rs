@@ -1,4 +1,4 @@
-//! The embedded positions: the one shape that comes nearest to everybody's rest bonds.
+//! Embedded positions: the single shape that fits the rest bonds of all particles best.
 
 use super::{Embedded, Embedding, Pace};
 use crate::linear::Solved;
@@ -9,15 +9,16 @@ use crate::neighbors::BondRows;
 use crate::particles::Particles;
 use rayon::prelude::*;
 
-/// So many times the least number of steps between updates are long enough to wait for one where little flows.
+/// An update is made after this many times the least number of steps even if the flow is small.
 const LONG: u64 = 20;
-/// Steps of the nonlinear embedding at the most.
+/// Largest number of descent steps of the nonlinear embedding.
 const MAX_DESCENTS: usize = 40;
-/// The nonlinear embedding ends where the remaining force is this share of what bonds bear at a strain of 1 …
+/// The nonlinear embedding ends where the remaining force is this fraction of the force of bonds at a strain of 1.
 const FORCE_TOLERANCE: Real = 1e-4;
 
 impl Embedded {
-    /// Whether enough has flowed since the last update that neighbours may have changed, or a little for long.
+    /// Counts a step and returns true if neighbours may have changed: much flow since the last update, or a little flow
+    /// for a long time.
     pub(super) fn is_update_due(&mut self) -> bool {
         self.pace.n_steps += 1;
         let Pace { n_steps, flowed, .. } = self.pace;
@@ -26,7 +27,7 @@ impl Embedded {
         self.params.embedding != Embedding::Off && n_steps >= least && has_flowed
     }
 
-    /// Brings the embedded positions up to date with the rest bonds.
+    /// Updates the embedded positions from the rest bonds.
     pub(super) fn embed(&mut self, particles: &Particles, ctx: &mut StepContext<'_>) -> Solved {
         ctx.timings.stage("embedding", || {
             let solved = match self.params.embedding {
@@ -38,13 +39,14 @@ impl Embedded {
         })
     }
 
-    /// argmin Σ_ij |w_ij (u_ij − e_ij)|² Jones 2014 Eq. 9, by its normal equations L e = b:
+    /// Minimises Σ_ij |w_ij (u_ij − e_ij)|² over the embedded positions, Jones 2014 Eq. 9, by its normal equations L e
+    /// = b:
     ///   L_ii = Σ_j ω_ij + Σ_k ω_ki,   L_ij = −ω_ij − ω_ji,   b_i = Σ_k ω_ki u_ki − Σ_j ω_ij u_ij,   ω = w²
-    /// Departs from the paper: Eq. 12 is right for mutual lists with equal weights only; and no particle is pinned. L has
-    /// one null vector per connected piece, b lies in its range, and from the old positions conjugate gradients keep
-    /// the mean of each piece.
+    /// Departs from the paper: Eq. 12 is right only for mutual lists with equal weights, and no particle is pinned. L
+    /// has one null vector per connected piece, b lies in its range, and conjugate gradients that start from the old
+    /// positions keep the mean of each piece.
     fn embed_by_least_squares(&mut self) -> Solved {
-        // scratch of the next step, and what the update fits anew, make room for the Laplacian
+        // frees scratch buffers of the next step and data that the update recomputes, to make room for the Laplacian
         (self.flows, self.answers, self.gradients) = (Vec::new(), Vec::new(), Vec::new());
         let Self { bonds, laplacian, viscous, embedded_position, params, .. } = self;
         let bonds = &*bonds;
@@ -66,9 +68,9 @@ impl Embedded {
         solver.solve(|x, out| laplacian.apply(x, out), inverse, right_side, embedded_position)
     }
 
-    /// The pose of least elastic energy, as the material space of Wicke 2010: conjugate gradients (Polak–Ribière) on the
-    /// method's own energy with e in place of x, from the old positions. The step along a direction comes from one more
-    /// force evaluation: exact where the energy is quadratic.
+    /// Finds the pose of least elastic energy, like the material space of Wicke 2010: conjugate gradients
+    /// (Polak–Ribière) on the method's own energy with e in place of x, from the old positions. The step length along a
+    /// direction comes from one more force evaluation, which is exact where the energy is quadratic.
     fn embed_by_energy(&mut self, particles: &Particles) -> Solved {
         let n = self.embedded_position.len();
         let mut e = std::mem::take(&mut self.embedded_position);
@@ -80,7 +82,7 @@ impl Embedded {
                 if stiffness > 0.0 { h * h / stiffness } else { 0.0 }
             })
             .collect();
-        // force of a bond that is stretched by its own length
+        // scale of the forces of bonds that are stretched by their own length
         let scale = sum_over(n, |i| self.support_radius[i].powi(2) / inverse[i].max(Real::MIN_POSITIVE));
         let target = FORCE_TOLERANCE * FORCE_TOLERANCE * scale;
         let mut iterations = 0;
@@ -94,7 +96,7 @@ impl Embedded {
             if !(slope > 0.0) {
                 break;
             }
-            // probes as far as the preconditioner thinks right
+            // probes with the step length that the preconditioner suggests
             let probe: Vec<Vec3> = (0..n).map(|i| e[i] + direction[i]).collect();
             self.forces_at(&probe, particles);
             let curvature = slope - sum_over(n, |i| self.force[i].dot(direction[i]));

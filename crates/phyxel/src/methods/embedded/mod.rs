@@ -1,14 +1,16 @@
 //! Deformation embedding: large elastic and plastic deformation together, in three spaces.
 //! Jones 2014 Deformation Embedding for Point-Based Elastoplastic Simulation.
 //!
-//! Every particle keeps the rest bonds u_ij to its neighbours; a fit of world bonds to them gives F_i, stress and forces.
-//! Plastic flow deforms a particle's own rest bonds. Those of different particles then agree on no one shape; the embedded
-//! positions e_i are the shape that comes nearest, and are used only to find new neighbours and to split and merge.
+//! Every particle keeps the rest bonds u_ij to its neighbours; fitting the world bonds to them gives F_i, stress and
+//! forces. Plastic flow deforms a particle's own rest bonds. After flow, the rest bonds of different particles no
+//! longer fit one common shape. The embedded positions e_i are the shape that fits all of them best; they are used only
+//! to find new neighbours and to split and merge particles.
 //!
-//! Departures, each with the paper's behaviour one setting away ([`Params`]): a penalty on motion that the fit cannot see;
-//! masses that stay; flow rates per second; leapfrog; viscosity from the rate of strain; F that stays what it was when
-//! neighbours change; splitting and merging by gaps; guards against false neighbours and against particles shot off.
-//! Not here: contact between bodies, surfaces.
+//! Departures, each with the paper's behaviour available by a setting ([`Params`]): a penalty on motion that the fit
+//! does not detect; constant masses; flow rates per second; leapfrog; viscosity from the rate of strain; F that is kept
+//! when neighbours change; splitting and merging by gaps; guards against false neighbours and against particles that
+//! are shot off.
+//! Not part of this module: contact between bodies, surfaces.
 
 mod change;
 mod columns;
@@ -17,6 +19,7 @@ mod embedding;
 mod neighborhoods;
 mod params;
 mod prepare;
+mod removals;
 mod resampling;
 mod speed_limit;
 mod stability;
@@ -40,46 +43,46 @@ use crate::material::{LameParameter, Law, MaterialChange, Property, YieldMeasure
 use crate::math::{Mat3, Real, Vec3, sum_over};
 use crate::mls::{Answer, BondGeometry, Laplacian};
 use crate::neighbors::SlotBonds;
-use crate::particles::{Carry, PARTICLES, Particles, StateData, StateItem, StateVisitor};
+use crate::particles::{Carry, PARTICLES, Particles, Remap, StateData, StateItem, StateVisitor};
 
-/// Name of the set of bonds, in checkpoints.
+/// Name of the set of bonds in checkpoints.
 const BONDS: &str = "bonds";
 
-/// The method's state, what is derived from it, and scratch.
+/// The method's state, data derived from it, and scratch buffers.
 #[derive(Debug)]
 pub struct Embedded {
     params: Params,
-    /// Derived from the particles' moduli.
+    /// Lamé constants, derived from the particles' moduli.
     lame: LameParameter,
     stiffness: Stiffness,
-    /// By the bodies' index in the world.
+    /// Facts of the bodies, by their index in the world.
     bodies: Vec<BodyFacts>,
     // state
     embedded_position: Vec<Vec3>,
     support_radius: Vec<Real>,
-    /// How near to others a particle may come (m).
+    /// Distance up to which a particle may come near others without repulsion (m).
     room: Vec<Real>,
-    /// α (Pa)
+    /// Accumulated plastic stress α (Pa).
     hardening: Vec<Real>,
     /// Accumulated equivalent plastic strain (1).
     plastic_strain: Vec<Real>,
-    /// Energy that flow has taken (J).
+    /// Energy dissipated by plastic flow (J).
     plastic_work: Vec<Real>,
-    /// Product of all plastic deformation (1).
+    /// Product of all plastic deformation gradients so far (1).
     plastic_gradient: Vec<Mat3>,
-    /// Elastic forces: what the next kick begins with (N).
+    /// Elastic forces, which the next kick uses first (N).
     force: Vec<Vec3>,
     bonds: SlotBonds,
     pace: Pace,
     tallies: Tallies,
     // derived from bonds and support radii
     basis: Vec<Basis>,
-    // of the present shape
+    // data of the present shape
     gradients: Vec<Mat3>,
     flows: Vec<Flow>,
-    /// ln det F, where something flows.
+    /// ln det F of each particle, computed when something flows.
     log_volume: Vec<Real>,
-    /// Half the room of what has flowed, at the last forces (m).
+    /// Half the room of particles that have flowed, at the last computation of forces (m).
     reach: Vec<Real>,
     answers: Vec<Answer>,
     viscous: Viscosity,
@@ -89,52 +92,52 @@ pub struct Embedded {
     lattice_warnings: Vec<String>,
 }
 
-/// What is known of a body.
+/// Facts of one body.
 #[derive(Clone, Copy, Debug)]
 struct BodyFacts {
     law: Law,
     measure: YieldMeasure,
-    /// The piece of matter that it belongs to.
+    /// Piece of matter that the body belongs to.
     piece: u32,
     /// Median support radius at the start (m).
     support: Real,
-    /// True volume over the sum of Eq. 3 at the start.
+    /// True volume divided by the sum of the volumes of Eq. 3 at the start.
     volume_scale: Real,
-    /// True volume over the sum of SPH volumes at the start.
+    /// True volume divided by the sum of the SPH volumes at the start.
     sph_scale: Real,
 }
 
-/// What was found at the start.
+/// Values of the undeformed bodies, found at the start.
 #[derive(Clone, Copy, Debug, Default)]
 struct RestFacts {
-    /// 2/ω_max (s)
+    /// Stable step 2/ω_max (s).
     time_step: Real,
-    /// Particle that shakes most in the highest mode.
+    /// Particle with the largest amplitude in the highest mode.
     fastest: usize,
-    /// Low percentile of the time scales at the start (s).
+    /// Low percentile of the particles' time scales at the start (s).
     time_scale: Real,
-    /// Particles that had degenerate neighbourhoods from the start.
+    /// Number of particles with degenerate neighbourhoods at the start.
     n_degenerate: usize,
-    /// Median of [`Embedded::thickness`] (1).
+    /// Median of [`Embedded::thickness`] at the start (1).
     thickness: Real,
-    /// ln of the volume ratio that the density tells, mean (1).
+    /// Mean logarithm of the volume ratio estimated from the density at the start (1).
     told_volume: Real,
-    /// Largest and smallest eigenvalues of Eq. 13 that the paper's rule compares with (1/m²).
+    /// Reference eigenvalues of Eq. 13 for the paper's rule: the smallest largest and the largest smallest one (1/m²).
     eigenvalues: (Real, Real),
 }
 
-/// When the next update of the embedding is due, and how long steps may be.
+/// Counters that decide when the next update of the embedding is due and how long steps may be.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
-    /// Steps since the last update.
+    /// Number of steps since the last update.
     n_steps: u64,
-    /// Σ of the largest plastic strain of each step since the last update (1).
+    /// Sum of the largest plastic strains of the steps since the last update (1).
     flowed: Real,
-    /// Time scales at the last update over those at the start.
+    /// Low time scale at the last update divided by that at the start.
     time_scale_ratio: Real,
 }
 
-/// What has been counted since the start.
+/// Counters and sums since the start.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tallies {
     n_splits: u64,
@@ -143,22 +146,22 @@ struct Tallies {
     n_updates: u64,
     n_embedding_iterations: u64,
     n_new_bonds: u64,
-    /// Elastic energy after minus before, summed over updates: what they put in (J).
+    /// Energy that updates have added: elastic energy after minus before, summed over all updates (J).
     update_energy: Real,
 }
 
-/// What follows from a particle's rest bonds.
+/// Quantities derived from a particle's rest bonds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Basis {
-    /// A_i⁻¹ (1/m²)
+    /// Inverse moment matrix A_i⁻¹ (1/m²).
     inverse_moment: Mat3,
-    /// Σ_j w_ij u_ij (m)
+    /// Weighted sum of the rest bonds, Σ_j w_ij u_ij (m).
     row_sum: Vec3,
-    /// c_i, stiffness of the residual penalty (N/m)
+    /// Stiffness c_i of the residual penalty (N/m).
     residual: Real,
-    /// V_i, or 0 where the neighbourhood is degenerate: no elastic force of its own (m³).
+    /// Volume V_i, or 0 if the neighbourhood is degenerate: then the particle causes no elastic force (m³).
     volume: Real,
-    /// Σ_j w_ij (1)
+    /// Sum of the weights, Σ_j w_ij (1).
     weight_sum: Real,
 }
 
@@ -172,19 +175,19 @@ impl Basis {
 /// Plastic flow of a particle within a step.
 #[derive(Clone, Copy, Debug)]
 struct Flow {
-    /// Map of the rest bonds: F_p, then the turn of the rest frame.
+    /// Map of the rest bonds: F_p, followed by the rotation of the rest frame.
     plastic: Mat3,
-    /// γ, 0 where nothing flows.
+    /// Flow fraction γ; 0 if the particle does not flow.
     fraction: Real,
-    /// Fraction of the residuals that is forgotten.
+    /// Fraction of the residuals that is removed.
     forgotten: Real,
-    /// What is added to α (Pa).
+    /// Increase of the accumulated plastic stress α (Pa).
     hardening: Real,
-    /// What is added to the plastic strain (1).
+    /// Increase of the plastic strain (1).
     strain: Real,
-    /// Energy taken (J).
+    /// Dissipated energy (J).
     work: Real,
-    /// Smallest principal stretch that is left.
+    /// Smallest principal stretch after the flow.
     least_stretch: Real,
 }
 
@@ -200,7 +203,7 @@ impl Flow {
     };
 }
 
-/// Rest bonds against world bonds.
+/// Pairs of rest bonds and world bonds for the fit.
 struct WorldBonds<'a> {
     bonds: &'a SlotBonds,
     positions: &'a [Vec3],
@@ -219,7 +222,7 @@ impl BondGeometry for WorldBonds<'_> {
 }
 
 impl Method for Embedded {
-    /// Jones 2014 Algorithm 1.
+    /// Advances the group by one step. Jones 2014 Algorithm 1.
     fn step(
         &mut self,
         particles: &mut Particles,
@@ -277,6 +280,11 @@ impl Method for Embedded {
         }
     }
 
+    fn take_removals(&mut self, particles: &Particles, remap: &mut Remap) -> Result<(), MethodError> {
+        self.remove(particles, remap);
+        Ok(())
+    }
+
     fn change_material(
         &mut self,
         particles: &Particles,
@@ -331,7 +339,8 @@ impl Method for Embedded {
         bonds.for_each(|(&j, u)| visit(j as usize, *u));
     }
 
-    /// Bonds that flow has carried out of the support have no weight, and a degenerate neighbourhood gives no force.
+    /// Counts pieces by bonds that transmit force: bonds outside the support have no weight, and a degenerate
+    /// neighbourhood causes no force.
     fn n_pieces(&self, particles: &Particles) -> Option<usize> {
         Some(count_pieces(particles.len(), |i| {
             let row = self.bonds.ends(i).iter().zip(self.bonds.weights(i));
@@ -363,7 +372,7 @@ impl Method for Embedded {
 }
 
 impl Embedded {
-    /// State with a row per particle: what a remap carries.
+    /// Visits the state that has one row per particle, which a remap transforms.
     fn visit_particle_state(&mut self, visitor: &mut dyn StateVisitor) {
         let mut item =
             |name, unit, carry, data| visitor.visit(StateItem { name, unit, set: PARTICLES, carry, data });
@@ -377,14 +386,14 @@ impl Embedded {
         item("elastic_force", "N", Carry::Sum, StateData::Vectors(&mut self.force));
     }
 
-    /// Implicit viscosity over a duration.
+    /// Applies implicit viscosity over a duration.
     fn damp(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>, duration: Real) -> Solved {
         if particles.material[Property::Viscosity].is_zero() {
             return Solved::nothing_to_do();
         }
         let Particles { position, velocity, mass, volume, material, .. } = particles;
         let viscosity = &material[Property::Viscosity];
-        // the elastic answers have been gathered
+        // the elastic answers are no longer needed: their memory is reused
         self.viscous.exchange_answers(&mut self.answers);
         let solved = match self.params.viscosity_model {
             ViscosityModel::StrainRate => {
@@ -412,7 +421,7 @@ impl Embedded {
         solved
     }
 
-    /// Explicit viscosity over a duration: the second half of Newmark's scheme.
+    /// Applies explicit viscosity over a duration: the second half of Newmark's scheme.
     fn push_by_viscosity(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>, duration: Real) {
         if particles.material[Property::Viscosity].is_zero() {
             return;

@@ -1,4 +1,4 @@
-//! New neighbours, found in embedded space.
+//! Update of neighbourhoods: new neighbours are found in embedded space.
 
 use super::{Embedded, ListUpdate};
 use crate::math::{Mat3, Real, Vec3};
@@ -7,29 +7,29 @@ use crate::neighbors::{Grid, SLOTS, SlotRow};
 use crate::particles::Particles;
 use rayon::prelude::*;
 
-/// Deformation gradients with volume ratios in this range can be kept through a change of neighbours.
+/// Volume ratios for which a deformation gradient can be kept through a change of neighbours.
 const SOUND_RATIOS: std::ops::Range<Real> = 0.05..20.0;
-/// Fewer neighbours than this let the support grow …
+/// With fewer neighbours than this, the support of a particle grows.
 const FEW_NEIGHBORS: usize = 12;
-/// … by this factor, up to [`MOST_SUPPORT`] times the body's median at the start.
+/// Growth factor of the support, up to [`MOST_SUPPORT`] times the body's median at the start.
 const SUPPORT_GROWTH: Real = 1.25;
 const MOST_SUPPORT: Real = 2.0;
-/// A particle with fewer old neighbours takes any new ones.
+/// A particle with fewer old neighbours than this accepts any new ones.
 const LONELY: usize = 8;
 
-/// What a row needs to know of the others while it changes.
+/// Data of other particles that a row needs while it changes.
 struct Surroundings<'a> {
     grid: &'a Grid,
     world: &'a [Vec3],
     embedded: &'a [Vec3],
-    /// By particle.
+    /// Piece of matter of each particle.
     pieces: &'a [u32],
     old_ends: &'a [u32],
     old_counts: &'a [u32],
     common_neighbors: usize,
 }
 
-/// Buffers of one thread.
+/// Scratch buffers of one thread.
 #[derive(Default)]
 struct Buffers {
     candidates: Vec<(Real, u32)>,
@@ -41,7 +41,7 @@ impl Surroundings<'_> {
         &self.old_ends[i * SLOTS..i * SLOTS + self.old_counts[i] as usize]
     }
 
-    /// The nearest in embedded space, in no order. A full old list bounds how far they can be.
+    /// Finds the nearest particles in embedded space, unsorted. A full old list bounds their distance.
     fn find_candidates(&self, i: usize, support: Real, found: &mut Vec<(Real, u32)>) {
         found.clear();
         let center = self.embedded[i];
@@ -59,7 +59,8 @@ impl Surroundings<'_> {
         });
     }
 
-    /// Whether two particles share enough old neighbours: what is near in embedded space may be the other side of a gap.
+    /// Returns true if two particles share enough old neighbours: particles near in embedded space may be on opposite
+    /// sides of a gap.
     fn belong_together(&self, i: usize, j: usize) -> bool {
         let (a, b) = (self.old_row(i), self.old_row(j));
         if a.len() < LONELY {
@@ -78,8 +79,8 @@ impl Surroundings<'_> {
         n_common >= self.common_neighbors
     }
 
-    /// The new bonds of row i into `buffers.bonds`: survivors keep their vectors, new ones get `first(j)`. Returns how
-    /// many are new.
+    /// Writes the new bonds of row i into `buffers.bonds`: surviving bonds keep their vectors, new ones get `first(j)`.
+    /// Returns the number of new bonds.
     fn choose(
         &self,
         i: usize,
@@ -103,7 +104,7 @@ impl Surroundings<'_> {
                 if bonds.len() == n_near {
                     break;
                 }
-                // some were turned away: those farther off get their chance
+                // some candidates were rejected: more distant ones are considered
                 candidates[k..].sort_unstable_by(by_distance);
             }
             if bonds.len() == SLOTS {
@@ -124,12 +125,12 @@ impl Surroundings<'_> {
 }
 
 impl Embedded {
-    /// Elastic energy with the neighbours that are about to change (J).
+    /// Returns the elastic energy with the old neighbours, before they change (J).
     pub(super) fn energy_before_update(&mut self, particles: &Particles, ctx: &mut StepContext<'_>) -> Real {
         ctx.timings.stage("neighborhoods", || self.refit_with_energy(&particles.position, &particles.body))
     }
 
-    /// What the update put in: nothing, ideally.
+    /// Adds the energy that the update has put in, ideally zero.
     pub(super) fn book_update_energy(
         &mut self,
         before: Real,
@@ -142,12 +143,13 @@ impl Embedded {
         });
     }
 
-    /// Whether a particle's F can be kept through a change of neighbours.
+    /// Returns true if a particle's F can be kept through a change of neighbours.
     fn is_sound(&self, i: usize) -> bool {
         !self.basis[i].is_degenerate() && SOUND_RATIOS.contains(&self.gradients[i].determinant())
     }
 
-    /// For particles whose F means nothing, ascending: the mean deformation gradient of their neighbours.
+    /// Returns the particles whose F is not usable, in ascending order, each with the mean deformation gradient of its
+    /// neighbours.
     fn gradients_around_lost(&self) -> Vec<(usize, Mat3)> {
         let mean = |i: usize| {
             let sound = self.bonds.ends(i).iter().map(|&j| j as usize).filter(|&j| self.is_sound(j));
@@ -158,11 +160,11 @@ impl Embedded {
         (0..self.basis.len()).filter(|&i| !self.is_sound(i)).map(|i| (i, mean(i))).collect()
     }
 
-    /// The nearest in embedded space become neighbours. Jones 2014 Sec. 3.4.
+    /// Makes the nearest particles in embedded space neighbours. Jones 2014 Sec. 3.4.
     ///
-    /// Departs from the paper (`list_update = "plain"`): a new bond is u_ij = F_i⁻¹ x_ij, not e_ij, and all bonds of a row
-    /// that changed are corrected by C = F_old⁻¹ F_new, so that F_i, hence the stress, stays what it was. Otherwise every
-    /// update puts in energy, the more the finer the sampling.
+    /// Departs from the paper (`list_update = "plain"`): a new bond is u_ij = F_i⁻¹ x_ij, not e_ij, and all bonds of a
+    /// changed row are corrected by C = F_old⁻¹ F_new, so that F_i, and with it the stress, stays the same. Otherwise
+    /// every update adds energy, more so at finer sampling.
     pub(super) fn update_neighborhoods(&mut self, particles: &Particles, ctx: &mut StepContext<'_>) {
         ctx.timings.stage("neighborhoods", || {
             let keep_gradient = self.params.list_update == ListUpdate::Continuous;
@@ -206,7 +208,7 @@ impl Embedded {
                 };
                 let n_new = around.choose(i, &row, *support, first, buffers);
                 if is_lost {
-                    // old bonds are from before it was lost: their strain would come back at once
+                    // old bonds are from before F became unusable: their strain would return at once
                     buffers.bonds.iter_mut().for_each(|bond| bond.1 = first(bond.0 as usize));
                 }
                 let is_changed = is_lost || growth > 1.0 || n_new > 0 || buffers.bonds.len() != row.len();

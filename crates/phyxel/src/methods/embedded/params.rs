@@ -1,4 +1,4 @@
-//! Settings of the embedded method: what the user typed.
+//! Settings of the embedded method, as users give them.
 
 use super::Embedded;
 use crate::material::FlowRule;
@@ -8,25 +8,25 @@ use crate::methods::{Matter, Method, MethodError, MethodFactory};
 use crate::neighbors::SLOTS;
 use crate::particles::Particles;
 
-/// Where masses and volumes come from.
+/// Origin of masses and volumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VolumeRule {
-    /// Each particle's share of the shape.
+    /// Each particle gets its share of the shape's volume.
     Exact,
-    /// Jones 2014 Eq. 3, scaled so that they add up to the body's volume.
+    /// Volumes of Jones 2014 Eq. 3, scaled so that they add up to the body's volume.
     Moments,
 }
 
-/// Whether masses change.
+/// Rule by which masses change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MassRule {
-    /// Only by splitting and merging.
+    /// Masses change only by splitting and merging.
     Fixed,
-    /// They follow Jones 2014 Eq. 3 in every step: momentum is not kept.
+    /// Masses follow Jones 2014 Eq. 3 in every step: momentum is not conserved.
     Running,
 }
 
-/// How positions and velocities advance.
+/// Scheme that advances positions and velocities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Integrator {
     /// Half a kick, implicit viscosity, drift, half a kick.
@@ -37,63 +37,64 @@ pub enum Integrator {
     Newmark,
 }
 
-/// What viscosity acts on.
+/// Quantity that viscosity acts on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViscosityModel {
-    /// The rate of strain: true shear viscosity, rigid motion is free.
+    /// The rate of strain: true shear viscosity, which does not brake rigid motion.
     StrainRate,
-    /// Differences of velocity, Jones 2014 Eq. 8 made symmetric: brakes rotation, too.
+    /// Differences of velocity, Jones 2014 Eq. 8 made symmetric: also brakes rotation.
     Sph,
 }
 
-/// How the embedded positions are found.
+/// Method that finds the embedded positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Embedding {
     /// Least squares, Jones 2014 Eq. 9.
     Linear,
     /// The pose of least elastic energy, as in Wicke 2010.
     Nonlinear,
-    /// Never: neighbourhoods stay what they are at the start (Jones 2014 Fig. 5 b).
+    /// No embedding: neighbourhoods stay as they are at the start (Jones 2014 Fig. 5 b).
     Off,
 }
 
-/// What a change of neighbours does to the rest bonds.
+/// Effect of a change of neighbours on the rest bonds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListUpdate {
-    /// The deformation gradient stays what it was.
+    /// Rest bonds are corrected so that the deformation gradient keeps its value.
     Continuous,
-    /// New bonds are embedded ones and nothing else changes, as in Jones 2014 Sec. 3.4.
+    /// New bonds are taken from the embedded positions and nothing else changes, as in Jones 2014 Sec. 3.4.
     Plain,
 }
 
-/// When particles split and merge.
+/// Rule by which particles split and merge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Resampling {
-    /// Never.
+    /// Particles never split or merge.
     Off,
-    /// By gaps and closeness in rest space, in units of the spacing.
+    /// By gaps and distances in rest space, in units of the spacing.
     Gaps {
-        /// Splits what has a gap wider than this on both sides.
+        /// Particles with a wider gap than this on both sides split.
         split: Real,
-        /// Merges what is nearer than this.
+        /// Particles nearer to each other than this merge.
         merge: Real,
     },
-    /// By the eigenvalues of Jones 2014 Eq. 13 against those of the start.
+    /// By the eigenvalues of Jones 2014 Eq. 13, compared with those at the start.
     Eigenvalues {
-        /// Splits where the largest falls under this share of the smallest largest one.
+        /// A particle splits if its largest eigenvalue falls under this fraction of the smallest largest one at the
+        /// start.
         split: Real,
-        /// Merges where the smallest rises over this multiple of the largest smallest one.
+        /// Particles merge if the smallest eigenvalue exceeds this multiple of the largest smallest one at the start.
         merge: Real,
     },
 }
 
 impl Resampling {
-    /// By gaps, with thresholds that worked.
+    /// Resampling by gaps, with thresholds that worked well.
     pub const GAPS: Self = Self::Gaps { split: 1.7, merge: 0.4 };
-    /// By eigenvalues, with thresholds that worked.
+    /// Resampling by eigenvalues, with thresholds that worked well.
     pub const EIGENVALUES: Self = Self::Eigenvalues { split: 0.6, merge: 1.5 };
 
-    /// Where particles split and merge.
+    /// Returns the thresholds for splitting and merging, if there are any.
     fn thresholds(self) -> Option<[Real; 2]> {
         match self {
             Self::Gaps { split, merge } | Self::Eigenvalues { split, merge } => Some([split, merge]),
@@ -101,7 +102,8 @@ impl Resampling {
         }
     }
 
-    /// Refuses thresholds that would split or merge what is at its usual distance. They mean something else for each rule.
+    /// Sets a threshold. Refuses values that would split or merge particles at their usual distance; the allowed range
+    /// depends on the rule.
     fn set_threshold(&mut self, key: &str, value: &SettingValue) -> Result<(), SettingError> {
         let SettingValue::Number(value) = *value else { return Ok(()) };
         let is_split = key == "split_at";
@@ -130,42 +132,42 @@ impl Resampling {
 /// Settings of the embedded method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Params {
-    /// Support radius in mean distances to the 32 nearest.
+    /// Support radius as a multiple of the mean distance to the 32 nearest neighbours.
     pub support_factor: Real,
-    /// Masses and volumes.
+    /// Origin of masses and volumes.
     pub volume_rule: VolumeRule,
-    /// Whether masses change.
+    /// Rule by which masses change.
     pub mass_rule: MassRule,
-    /// β, share of λ + 2µ that resists motion that the fit cannot see; 0 is the paper.
+    /// Strength β of the penalty on motion that the fit does not detect, as a fraction of λ + 2µ; the paper has 0.
     pub stabilization: Real,
-    /// Share of λ + 2µ with which particles that have flowed and crowd push each other away; 0 is the paper.
+    /// Strength of the repulsion between crowded particles that have flowed, as a fraction of λ + 2µ; the paper has 0.
     pub repulsion: Real,
-    /// Share of the difference between det F and the volume that the density tells which an update takes from what has flowed; 0
-    /// is the paper.
+    /// Fraction of the difference between det F and the volume estimated from the density that an update removes from
+    /// particles that have flowed; the paper has 0.
     pub volume_correction: Real,
-    /// What flow rates mean.
+    /// Meaning of the flow rates.
     pub flow_rule: FlowRule,
-    /// How positions and velocities advance.
+    /// Scheme that advances positions and velocities.
     pub integrator: Integrator,
-    /// What viscosity acts on.
+    /// Quantity that viscosity acts on.
     pub viscosity_model: ViscosityModel,
-    /// How the embedded positions are found.
+    /// Method that finds the embedded positions.
     pub embedding: Embedding,
-    /// Steps between updates of the embedding and the neighbourhoods, at least; the paper has 1.
+    /// Smallest number of steps between updates of the embedding and the neighbourhoods; the paper has 1.
     pub embed_every: usize,
-    /// Plastic strain since the last update, where it is largest, that makes an update worth while; the paper has 0.
+    /// Largest plastic strain since the last update above which an update is made; the paper has 0.
     pub embed_flow: Real,
-    /// Residual of the embedding over its right-hand side.
+    /// Tolerance of the embedding: residual divided by the right-hand side.
     pub embed_tolerance: Real,
-    /// What a change of neighbours does.
+    /// Effect of a change of neighbours on the rest bonds.
     pub list_update: ListUpdate,
-    /// Neighbours that two particles must share to become neighbours; 0 is the paper.
+    /// Number of neighbours that two particles must share to become neighbours; the paper has 0.
     pub common_neighbors: usize,
-    /// Speed over its neighbours' that a particle may have, in speeds of sound; 0 is the paper: no limit.
+    /// Largest speed of a particle relative to its neighbours, in speeds of sound; 0 is the paper: no limit.
     pub speed_limit: Real,
-    /// When particles split and merge.
+    /// Rule by which particles split and merge.
     pub resampling: Resampling,
-    /// Time step over the stability limit.
+    /// Time step divided by the stability limit.
     pub safety: Real,
 }
 
@@ -195,8 +197,8 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Jones 2014 to the letter, but for the mistakes in print: every step embedded, plain updates, running masses, the
-    /// printed test for splitting, no stabilisation and no guards.
+    /// Returns the settings of Jones 2014, except for the printing mistakes: embedding in every step, plain updates,
+    /// running masses, the printed test for splitting, no stabilization and no guards.
     pub fn paper() -> Self {
         Self {
             support_factor: 2.0,
@@ -416,7 +418,8 @@ impl MethodFactory for Params {
 
     settings::listed_in!(SETTINGS);
 
-    /// 32 bonds always; 5.7 kB measured at 200,000 particles with checkpoints, and room for particles that split.
+    /// Returns the memory for 32 bonds: 5.7 kB measured at 200,000 particles with checkpoints, plus a margin for
+    /// particles that split.
     fn bytes_per_particle(&self) -> Real {
         6000.0
     }

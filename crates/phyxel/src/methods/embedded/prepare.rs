@@ -1,4 +1,4 @@
-//! From particles to a method that can step: neighbourhoods, volumes, scales; and back from a checkpoint.
+//! Construction of the method from particles (neighbourhoods, volumes, scales), and restoration from a checkpoint.
 
 use super::{BodyFacts, Embedded, Flow, Pace, Params, RestFacts, Tallies, VolumeRule};
 use crate::forces::{SphViscosity, Viscosity, repulsion};
@@ -12,10 +12,11 @@ use crate::mls::{Answer, Laplacian};
 use crate::neighbors::{Points, SLOTS, SlotBonds, nearest};
 use crate::particles::Particles;
 
-/// Where more than this share of a body's particles would split or merge at rest, the thresholds make no sense.
+/// If more than this fraction of a body's particles would split or merge at rest, the thresholds are refused.
 const RESAMPLED_AT_REST: Real = 0.05;
 
-/// Flow lines the layers of a lattice up and merges them all at once.
+/// Returns a warning for bodies on a lattice, because flow lines up the layers of a lattice and merges them all at
+/// once.
 fn lattice_warning(body: &GroupBody) -> Option<String> {
     (body.sampling == Sampling::Lattice).then(|| {
         format!(
@@ -27,7 +28,8 @@ fn lattice_warning(body: &GroupBody) -> Option<String> {
 }
 
 impl Embedded {
-    /// Jones 2014 Sec. 3.6: 32 nearest, support of twice their mean distance, u_ij = x_ij, e_i = x_i.
+    /// Builds the method. Jones 2014 Sec. 3.6: 32 nearest neighbours, support of twice their mean distance
+    /// (`support_factor`), u_ij = x_ij, e_i = x_i.
     pub(super) fn build(
         params: Params,
         particles: &mut Particles,
@@ -120,7 +122,8 @@ impl Embedded {
         Ok(method)
     }
 
-    /// Volumes by Jones 2014 Eq. 3, scaled to the bodies' true ones, if asked for; the scales of the ledger's estimates.
+    /// Sets volumes by Jones 2014 Eq. 3, scaled to the bodies' true volumes, if `volume_rule` asks for it, and finds
+    /// the scales of the ledger's volume estimates.
     fn calibrate(&mut self, particles: &mut Particles, matter: &Matter) {
         let n = particles.len();
         let moments: Vec<Real> = (0..n).map(|i| self.moment_volume(i)).collect();
@@ -174,14 +177,14 @@ impl Embedded {
         Ok(())
     }
 
-    /// Scratch for so many particles.
+    /// Resizes the scratch buffers to n particles.
     pub(super) fn resize_scratch(&mut self, n: usize) {
         self.gradients.resize(n, Mat3::IDENTITY);
         self.flows.resize(n, Flow::NONE);
         self.answers.resize(n, Answer::default());
     }
 
-    /// Rebuilds what is derived from state that was loaded. Forces are state: they are those before the last flow.
+    /// Rebuilds derived data after state was loaded. Forces are state: they are those before the last flow.
     pub(super) fn restore(&mut self, particles: &Particles) {
         let n = particles.len();
         self.bonds.restore();

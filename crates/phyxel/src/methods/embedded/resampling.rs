@@ -1,9 +1,9 @@
-//! Splitting where neighbourhoods have gaps and merging where particles crowd. Jones 2014 Sec. 3.5.
+//! Splitting of particles where neighbourhoods have gaps and merging where particles crowd. Jones 2014 Sec. 3.5.
 //!
-//! The printed test (`Resampling::Eigenvalues`) almost never fires in flow that keeps volume: flattening lowers the smallest
-//! eigenvalue of Eq. 13 and raises the largest. `Resampling::Gaps` looks at gaps and distances in rest space instead. In both,
-//! rest bonds and F are carried over instead of rebuilt from embedded positions, merged particles lie at their centre of mass
-//! instead of halfway, and mass and momentum are kept exactly.
+//! The printed test (`Resampling::Eigenvalues`) almost never triggers in flow that keeps volume: flattening lowers the
+//! smallest eigenvalue of Eq. 13 and raises the largest. `Resampling::Gaps` uses gaps and distances in rest space
+//! instead. In both, rest bonds and F are carried over instead of rebuilt from embedded positions, merged particles are
+//! placed at their centre of mass instead of halfway, and mass and momentum are kept exactly.
 
 use super::{Basis, Embedded, Resampling};
 use crate::material::{LameParameter, Property, can_flow};
@@ -14,47 +14,48 @@ use crate::neighbors::{SLOTS, SlotBonds};
 use crate::particles::{Carry, Origin, PARTICLES, Particles, Remap, StateData, StateItem, StateVisitor};
 use rayon::prelude::*;
 
-/// Operations of each kind in one update, as a share of all particles: each is a disturbance.
+/// Largest number of operations of each kind in one update, as a fraction of all particles, because each one is a
+/// disturbance.
 const MOST_OPERATIONS: Real = 0.02;
-/// Neighbours within this cosine of a direction close the gap along it.
+/// A neighbour closes the gap along a direction if the cosine of the angle between them exceeds this.
 const CONE: Real = 0.7;
-/// Children lie this share of the gap to each side.
+/// Offset of the two children to each side, as a fraction of the gap.
 const OFFSET: Real = 0.25;
-/// Nothing lighter than this share of ρ d³ is split.
+/// Particles lighter than this fraction of ρ d³ are not split.
 const LIGHTEST: Real = 0.12;
-/// A particle is at the surface if its neighbours' centroid is farther than this share of its support.
+/// A particle is at the surface if the centroid of its neighbours is farther away than this fraction of its support.
 const SURFACE: Real = 0.1;
-/// A split at the surface must be tangent: the cosine of its direction and the centroid's is at most this.
+/// Splits at the surface must be tangent: the cosine between their direction and the centroid is at most this.
 const TANGENT: Real = 0.4;
-/// A child nearer to an obstacle than this many radii would be pushed out at once.
+/// A split is refused if a child would be nearer to an obstacle than this many radii: it would be pushed out at once.
 const CLEARANCE: Real = 0.8;
 
-/// What an update could do, most urgent first.
+/// Operations that an update could carry out, most urgent first.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    /// Urgency (smaller is sooner) and particle.
+    /// Urgency (smaller is more urgent) and particle of each merge.
     pub(super) merges: Vec<(Real, usize)>,
-    /// Urgency, particle and where its first child goes in rest space (m).
+    /// Urgency, particle and offset of its first child in rest space (m) of each split.
     pub(super) splits: Vec<(Real, usize, Vec3)>,
 }
 
-/// What one particle asks for.
+/// Operations that one particle requests.
 #[derive(Default)]
 struct Wish {
     merge: Option<Real>,
     split: Option<(Real, Vec3)>,
 }
 
-/// Matter thicker than this share of what is usual has full contact radii …
+/// Matter thicker than this fraction of the median thickness at the start has full contact radii.
 const THICK: Real = 0.8;
-/// … which would be none where it is as thin as this …
+/// Thickness, as the same fraction, at which contact radii would reach 0 by linear interpolation.
 const THIN: Real = 0.7;
-/// … but are never less than this share of those at the start.
+/// Smallest contact radius, as a fraction of that at the start.
 const LEAST_RADIUS: Real = 0.1;
-/// Share of the way that they go in an update when they grow.
+/// Fraction of the remaining difference by which growing contact radii change in one update.
 const PACE: Real = 0.01;
 
-/// Bonds in the middle of being edited: rows are not sorted, and children's rows follow those of all others.
+/// Bonds that are being edited: rows are not sorted, and the rows of children follow all others.
 struct Editor<'a> {
     bonds: &'a mut SlotBonds,
     is_touched: Vec<bool>,
@@ -95,7 +96,7 @@ impl Editor<'_> {
         self.bonds.incoming_bonds(i).map(|bond| bond.1).collect()
     }
 
-    /// An operation at i takes i, its list and everyone who lists it: these wait for the next update.
+    /// Marks i, its neighbours and all particles that list it: they wait for the next update.
     fn touch(&mut self, i: usize, owners: &[usize]) {
         self.is_touched[i] = true;
         owners.iter().for_each(|&k| self.is_touched[k] = true);
@@ -105,7 +106,7 @@ impl Editor<'_> {
         }
     }
 
-    /// Everybody's bonds to i and j become bonds to their centre of mass; `share` is j's share of the mass.
+    /// Merges j into i: all bonds to i and j become bonds to their centre of mass; `share` is j's fraction of the mass.
     fn merge(&mut self, i: usize, j: usize, between: Vec3, share: Real) {
         let (of_i, of_j) = (self.owners(i), self.owners(j));
         for &k in of_i.iter().filter(|&&k| k != j) {
@@ -143,7 +144,7 @@ impl Editor<'_> {
         self.is_dead[j] = true;
     }
 
-    /// i moves by `offset`, a child at the other side gets the row `child`.
+    /// Splits i: it moves by `offset`, and a child at the opposite offset gets the row `child`.
     fn split(&mut self, i: usize, child: usize, offset: Vec3) {
         let owners = self.owners(i);
         let own: Vec<(u32, Vec3)> =
@@ -172,7 +173,7 @@ impl Editor<'_> {
 }
 
 impl Embedded {
-    /// Σ_j u_ij u_ijᵀ/|u_ij|⁴ Jones 2014 Eq. 13 (1/m²).
+    /// Returns Σ_j u_ij u_ijᵀ/|u_ij|⁴, Jones 2014 Eq. 13 (1/m²).
     fn sampling(&self, i: usize) -> Mat3 {
         self.bonds.vectors(i).iter().fold(Mat3::ZERO, |sum, &u| {
             let squared = u.length_squared().max(Real::MIN_POSITIVE);
@@ -180,12 +181,13 @@ impl Embedded {
         })
     }
 
-    /// Rest distance to the nearest neighbour (m).
+    /// Returns the rest distance to the nearest neighbour (m).
     fn nearest(&self, i: usize) -> Real {
         self.bonds.vectors(i).iter().map(|u| u.length_squared()).fold(Real::INFINITY, Real::min).sqrt()
     }
 
-    /// The eigenvalues of Eq. 13 at rest that the paper's rule compares with: the smallest largest and the largest smallest.
+    /// Finds the reference eigenvalues of Eq. 13 at rest for the paper's rule: the smallest largest and the largest
+    /// smallest one.
     pub(super) fn find_rest_eigenvalues(&mut self) {
         if !matches!(self.params.resampling, Resampling::Eigenvalues { .. }) {
             return;
@@ -206,7 +208,7 @@ impl Embedded {
             Resampling::Off => Wish::default(),
             Resampling::Gaps { split, merge } => {
                 let q = symmetric_eigen(self.sampling(i)).1;
-                // the sparsest direction and the next
+                // the direction with the sparsest sampling and the next one
                 let gaps = [q.z_axis, q.y_axis].map(|axis| (gap(vectors, axis), axis));
                 let widest = if gaps[1].0 > gaps[0].0 { gaps[1] } else { gaps[0] };
                 Wish {
@@ -227,7 +229,8 @@ impl Embedded {
         }
     }
 
-    /// How far matter reaches in its thinnest direction around a particle: root mean square of the rest bonds (support radii).
+    /// Returns the extent of matter around a particle in its thinnest direction: root mean square of the rest bonds
+    /// (support radii).
     fn thickness(&self, i: usize) -> Real {
         let Basis { inverse_moment, weight_sum, .. } = self.basis[i];
         if self.basis[i].is_degenerate() {
@@ -236,7 +239,7 @@ impl Embedded {
         1.0 / ((symmetric_eigen(inverse_moment).0.x * weight_sum).sqrt() * self.support_radius[i])
     }
 
-    /// Median thickness at the start, which the contact radii compare with.
+    /// Finds the median thickness at the start, the reference for contact radii.
     pub(super) fn find_rest_thickness(&mut self) {
         let n = self.basis.len();
         let mut all: Vec<Real> = (0..n).into_par_iter().map(|i| self.thickness(i)).collect();
@@ -244,8 +247,9 @@ impl Embedded {
         self.rest.thickness = all.get(n / 2).copied().unwrap_or(0.0).max(Real::MIN_POSITIVE);
     }
 
-    /// Contact radii follow the flow: in a sheet that is thinner than two spacings they shrink, else its particles would be
-    /// pressed into one layer, which tells no F. They grow slowly: a radius that jumps lifts the matter.
+    /// Adapts contact radii to the flow. In a sheet thinner than two spacings they shrink; otherwise its particles
+    /// would be pressed into one layer, which does not determine F. They grow slowly, because a radius that jumps lifts
+    /// the matter.
     pub(super) fn follow_thickness(&self, particles: &mut Particles) {
         if !can_flow(&particles.material) {
             return;
@@ -260,7 +264,7 @@ impl Embedded {
         });
     }
 
-    /// Wishes of all particles, in order of urgency.
+    /// Collects the requests of all particles, in order of urgency.
     pub(super) fn plan_resampling(&self, particles: &Particles) -> Plan {
         let wishes: Vec<Wish> = (0..particles.len())
             .into_par_iter()
@@ -277,10 +281,10 @@ impl Embedded {
         plan
     }
 
-    /// Splits and merges, most urgent first, at most one operation in a neighbourhood.
+    /// Splits and merges particles, most urgent first, at most one operation per neighbourhood.
     pub(super) fn resample(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>) {
         let clock = ctx.timings.start();
-        // not needed until the next embedding: as large as a third of the bonds
+        // frees the Laplacian, which is not needed until the next embedding and as large as a third of the bonds
         self.laplacian = Laplacian::default();
         self.follow_thickness(particles);
         let plan = self.plan_resampling(particles);
@@ -338,7 +342,7 @@ impl Embedded {
         self.bonds = bonds;
     }
 
-    /// The safeguards of Jones 2014 Sec. 3.5.
+    /// Checks the safeguards of Jones 2014 Sec. 3.5 against a split.
     fn may_split(
         &self,
         bonds: &SlotBonds,
@@ -375,8 +379,8 @@ impl Embedded {
         })
     }
 
-    /// Carries particles, state and bonds over to the new set: children follow their parents, so that memory stays sorted.
-    /// Incoming bonds are due: neighbourhoods change next.
+    /// Transforms particles, state and bonds to the new set. Children follow their parents, so that memory stays
+    /// sorted. The index of incoming bonds is not rebuilt here: neighbourhoods change next.
     fn remap(
         &mut self,
         particles: &mut Particles,
@@ -398,7 +402,7 @@ impl Embedded {
         for i in (0..n).filter(|&i| !is_dead[i]) {
             rows.push(i);
             if partner[i] != usize::MAX {
-                // the smaller id stays
+                // the smaller id survives
                 let (a, b) = (i as u32, partner[i] as u32);
                 let is_first = particles.id[i] < particles.id[partner[i]];
                 origins.push(if is_first { Origin::Merged(a, b) } else { Origin::Merged(b, a) });
@@ -443,14 +447,14 @@ impl Embedded {
     }
 }
 
-/// What an update did, by old indices; row n + k is that of the k-th child.
+/// Operations of an update, by old indices; row n + k belongs to the k-th child.
 struct Operations {
     merged: Vec<(usize, usize)>,
     split: Vec<(usize, Vec3)>,
     is_dead: Vec<bool>,
 }
 
-/// Distance to the nearest neighbour along an axis, on the side where it is nearer; 0 where a side has none.
+/// Returns the distance to the nearest neighbour along an axis, on the nearer side; 0 if one side has no neighbour.
 fn gap(vectors: &[Vec3], axis: Vec3) -> Real {
     let mut sides = [Real::INFINITY; 2];
     for u in vectors {

@@ -1,4 +1,4 @@
-//! A net for particles that are shot off: no particle is much faster than its neighbours.
+//! Speed limit as a safeguard against particles that are shot off: no particle may be much faster than its neighbours.
 
 use super::Embedded;
 use crate::material::Property;
@@ -8,17 +8,17 @@ use crate::particles::Particles;
 use rayon::prelude::*;
 
 impl Embedded {
-    /// Speed of sound times the limit (m/s).
+    /// Returns the largest relative speed of a particle: the limit times the speed of sound (m/s).
     fn speed_limit(&self, particles: &Particles, i: usize) -> Real {
         self.params.speed_limit * self.sound_speed(particles, i)
     }
 
-    /// √((λ + 2µ)/ρ) (m/s)
+    /// Returns the speed of sound √((λ + 2µ)/ρ) (m/s).
     pub(super) fn sound_speed(&self, particles: &Particles, i: usize) -> Real {
         (self.lame.at(i).p_wave_modulus() / particles.material[Property::Density].at(i)).sqrt()
     }
 
-    /// v̄: mean velocity of the neighbours by mass, and their mass.
+    /// Returns the mass-weighted mean velocity v̄ of the neighbours, and their mass.
     fn around(&self, particles: &Particles, i: usize) -> (Vec3, Real) {
         let (mut momentum, mut mass) = (Vec3::ZERO, 0.0);
         for &j in self.bonds.ends(i) {
@@ -29,7 +29,7 @@ impl Embedded {
         (momentum / mass.max(Real::MIN_POSITIVE), mass)
     }
 
-    /// Shortens v_i − v̄ to the limit and gives the momentum to the neighbours.
+    /// Shortens v_i − v̄ to the limit and gives the momentum difference to the neighbours.
     pub(super) fn limit_speeds(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>) {
         if self.params.speed_limit <= 0.0 {
             return;

@@ -1,4 +1,4 @@
-//! How long steps may be, and when the matter has fallen apart.
+//! Limit of the time step, and detection of matter that has fallen apart.
 
 use super::{Basis, Embedded};
 use crate::math::{Real, symmetric_eigen};
@@ -7,13 +7,13 @@ use crate::methods::{StepError, TimeStepLimit};
 use crate::particles::Particles;
 use rayon::prelude::*;
 
-/// Of the particles' time scales this low percentile counts: single ones may be shorter.
+/// Percentile of the particles' time scales that limits the step: single particles may have shorter ones.
 const PERCENTILE: Real = 0.005;
-/// More neighbourhoods than this share of all have become degenerate: the matter has fallen apart.
+/// Fraction of neighbourhoods that have become degenerate above which the matter counts as fallen apart.
 const FALLEN_APART: Real = 0.1;
 
 impl Embedded {
-    /// 2/ω_max of the undeformed bodies, by power iteration, and the time scales that go with it.
+    /// Finds the limit 2/ω_max of the undeformed bodies by power iteration, and their time scales.
     pub(super) fn find_rest_limits(&mut self, particles: &Particles) {
         let smallest = self.support_radius.iter().copied().fold(Real::INFINITY, Real::min);
         let mut saved = std::mem::take(&mut self.force);
@@ -30,8 +30,8 @@ impl Embedded {
         self.rest.time_scale = self.low_time_scale(particles);
     }
 
-    /// A low percentile of l_i/c_i, l_i = √(λ_min(A_i)/Σ_j w_ij): how long sound takes through the thinnest direction of
-    /// a neighbourhood (s).
+    /// Returns a low percentile of l_i/c_i, l_i = √(λ_min(A_i)/Σ_j w_ij): the time that sound takes through the
+    /// thinnest direction of a neighbourhood (s).
     pub(super) fn low_time_scale(&self, particles: &Particles) -> Real {
         let scale = |i: usize| {
             let Basis { inverse_moment, weight_sum, .. } = self.basis[i];
@@ -58,7 +58,7 @@ impl Embedded {
         }
     }
 
-    /// Ends the run when so many neighbourhoods are degenerate that the rest means nothing.
+    /// Returns an error if so many neighbourhoods have become degenerate that the result is meaningless.
     pub(super) fn check(&self, particles: &Particles) -> Result<(), StepError> {
         let n = self.n_degenerate();
         if n.saturating_sub(self.rest.n_degenerate) as Real <= FALLEN_APART * particles.len() as Real {

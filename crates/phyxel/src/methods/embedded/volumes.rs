@@ -1,7 +1,8 @@
-//! Volumes that the density in the world tells.
+//! Volumes estimated from the density in world space.
 //!
-//! F follows changes of volume, and each fit, flow and change of neighbours errs a little; where matter flows far and fast the errors
-//! add up, and particles stand nearer to each other than det F says. There, updates bring F back towards the density.
+//! F follows changes of volume, and each fit, flow and change of neighbours adds a small error. Where matter flows far
+//! and fast these errors accumulate, and particles become denser than det F says. There, updates correct F towards the
+//! density.
 
 use super::{Embedded, ListUpdate};
 use crate::kernels;
@@ -12,32 +13,32 @@ use rayon::prelude::*;
 
 /// Support of the ledger's SPH estimate (spacings).
 const SPH_SUPPORT: Real = 2.0;
-/// Support of the densities that F is compared with (spacings).
+/// Support of the densities with which F is compared (spacings).
 const DENSITY_SUPPORT: Real = 2.5;
-/// ln det F may be over that of the density by this much: matter that has flowed is packed otherwise than at the start. With 0.05 a
-/// pulled bar of 6 spacings across shows 0.86 of its yield stress (1).
+/// Tolerated excess of ln det F over that of the density, because matter that has flowed is packed differently than at
+/// the start. With 0.05 a pulled bar of 6 spacings across shows 0.86 of its yield stress (1).
 const TOLERANCE: Real = 0.08;
-/// Nothing is corrected where det F is under this: what grows against a pressure puts energy in.
+/// Particles with det F under this are not corrected: growth against a pressure would add energy.
 const LEAST_CORRECTED: Real = 0.98;
 
-/// Masses around one particle, smoothed by poly6.
+/// Masses around one particle, smoothed by the poly6 kernel.
 struct Smoothed {
-    /// (kg/m³)
+    /// Smoothed density (kg/m³).
     density: Real,
-    /// Distance of the smoothed masses' centre (support radii).
+    /// Distance of the particle from the centre of the smoothed masses (support radii).
     offset: Real,
 }
 
 impl Smoothed {
-    /// Density of matter that may end near the particle: a half space that fills the share φ of the kernel has its centre at
-    /// (1 − φ)/2 of the support, within 2 % of φ.
+    /// Returns the density of matter that may end near the particle: a half space that fills the fraction φ of the
+    /// kernel has its centre at (1 − φ)/2 of the support, within 2 % of φ.
     fn of_matter(&self) -> Real {
         self.density / (1.0 - 2.0 * self.offset).max(0.5)
     }
 }
 
-/// For every particle what `map` makes of the smoothed masses of its own body around it, which it may ask for; the support is in
-/// spacings.
+/// Calls `map` for every particle and collects the results. `map` can request the smoothed masses of the particle's own
+/// body around it. The support is in spacings.
 fn smoothed<T: Send>(
     particles: &Particles,
     support: Real,
@@ -65,18 +66,19 @@ fn smoothed<T: Send>(
 }
 
 impl Embedded {
-    /// m_i/ρ_i with the smoothed densities of SPH in world space, without a constant (m³).
+    /// Returns the volumes m_i/ρ_i with the smoothed densities of SPH in world space, without a constant (m³).
     pub(super) fn sph_volumes(&self, particles: &Particles) -> Vec<Real> {
         smoothed(particles, SPH_SUPPORT, |i, around| particles.mass[i] / around().density)
     }
 
-    /// ln of a volume ratio that the density tells, against the mean at the start.
+    /// Returns the logarithm of the volume ratio estimated from the density, relative to the mean at the start.
     fn told_volume(&self, particles: &Particles, i: usize, around: &Smoothed) -> Real {
         let told = particles.mass[i] / (particles.volume[i] * around.of_matter());
         told.max(Real::MIN_POSITIVE).ln() - self.rest.told_volume
     }
 
-    /// Mean of what the density tells at the start: surfaces and the kernel's sums over points have their part in it.
+    /// Finds the mean estimate from the density at the start, which contains the effects of surfaces and of the
+    /// kernel's sums over points.
     pub(super) fn find_rest_density(&mut self, particles: &Particles) {
         self.rest.told_volume = 0.0;
         let told =
@@ -84,15 +86,15 @@ impl Embedded {
         self.rest.told_volume = told.iter().sum::<Real>() / told.len().max(1) as Real;
     }
 
-    /// By how much rest bonds are to grow in an update so that det F comes nearer to what the density tells, by particle; empty
-    /// where nothing does. Only what has flowed, and only where it is denser than F says: what is thinner may have torn. Departs from the
-    /// paper (`volume_correction = 0`).
+    /// Returns for each particle the factor by which its rest bonds grow in an update, so that det F approaches the
+    /// estimate from the density; empty if nothing is corrected. Only particles that have flowed and are denser than F
+    /// says are corrected: thinner matter may have torn. Departs from the paper (`volume_correction = 0`).
     pub(super) fn growths(&self, particles: &Particles) -> Vec<Real> {
         let share = self.params.volume_correction;
         if share == 0.0 || self.params.list_update == ListUpdate::Plain {
             return Vec::new();
         }
-        // what has flowed and is not under pressure
+        // only particles that have flowed and are not under pressure
         let log_volume = |i: usize| {
             let det = self.gradients[i].determinant();
             (self.plastic_strain[i] > 0.0 && det > LEAST_CORRECTED).then(|| det.ln())
@@ -105,7 +107,7 @@ impl Embedded {
             if log_volume(i).is_none() {
                 return 1.0;
             }
-            // densities of single particles scatter
+            // averages over neighbours, because densities of single particles scatter
             let row = self.bonds.ends(i).iter().zip(self.bonds.weights(i));
             let (sum, weight) = row.fold((excess[i], 1.0), |(sum, weight), (&j, &w)| {
                 (sum + excess[j as usize] * Real::from(w), weight + Real::from(w))

@@ -1,21 +1,22 @@
-//! How explicit steps respond to other bodies: pairs of particles exchange impulses, Gauss-Seidel with a warm start.
+//! Response of explicit steps to other bodies: pairs of particles exchange impulses, by Gauss-Seidel iteration with a
+//! warm start.
 
 use super::Phase;
 use crate::contact::{AllGroups, BodyContactStep, Pair};
 use crate::math::{Real, Vec3};
 use crate::particles::Particles;
 
-/// Sweeps over the pairs, forwards and backwards in turn.
+/// Number of sweeps over the pairs, alternately forwards and backwards.
 const SWEEPS: usize = 4;
-/// Overlaps are left at this (touching distances).
+/// Overlap up to which nothing is corrected (touching distances).
 const LEFT: Real = 0.01;
-/// How long it takes to part what overlaps more (s).
+/// Time in which larger overlaps are removed (s).
 const PARTING_TIME: Real = 0.01;
-/// Share of it that a step takes away at the most.
+/// Largest fraction of an overlap that one step removes.
 const MOST_PARTED: Real = 0.2;
 
-/// Changes velocities and, after moving, positions of the pairs that have a particle in the stepped group. `has_begun` says that this
-/// phase was responded to before.
+/// Changes velocities and, after moving, positions of the pairs that have a particle in the stepped group. `has_begun`
+/// is true if this phase has already been handled in this step.
 pub(super) fn respond(
     bodies: &mut BodyContactStep<'_>,
     particles: &mut Particles,
@@ -45,19 +46,19 @@ pub(super) fn respond(
         }
     }
     pairs.iter_mut().for_each(|pair| keep(pair, phase));
-    // what holds a particle takes the impulse: it is led back and the impulse booked after this
+    // the holder of a particle takes the impulse: after this, the particle is led back and the impulse recorded
     pairs.iter_mut().for_each(|pair| hand_to_holders(pair, &mut all));
 }
 
-/// Begins with what the last step needed at this place. Of two groups that meet, each takes its half of this in its own step, together
-/// with its own kick: else what balances would tremble.
+/// Starts with the impulses that the last step needed at this pair. If the pair joins two groups, each group takes its
+/// half in its own step, together with its own kick; otherwise bodies in balance would tremble.
 fn guess(pair: &mut Pair, all: &mut AllGroups<'_, '_>, phase: Phase) {
     if !pair.is_own {
         return;
     }
     let at = phase_index(phase);
     let is_first = all.is_own(pair.a);
-    // what the first group has not begun, the second does not go on with
+    // the second group only continues an exchange that the first group has begun
     let has_guess = pair.is_met && (is_first || pair.exchange.is_begun[at]);
     let (pushed, dragged) = if has_guess { pair.exchange.last[at] } else { (0.0, Vec3::ZERO) };
     pair.exchange.is_begun[at] = is_first;
@@ -74,7 +75,7 @@ fn guess(pair: &mut Pair, all: &mut AllGroups<'_, '_>, phase: Phase) {
     }
 }
 
-/// Remembers what this step needed.
+/// Stores the impulses of this step for the next one.
 fn keep(pair: &mut Pair, phase: Phase) {
     if pair.is_own {
         let exchange = &mut pair.exchange;
@@ -83,7 +84,8 @@ fn keep(pair: &mut Pair, phase: Phase) {
     }
 }
 
-/// Exchanges impulses that keep the two from coming nearer than touching within the step, with Coulomb's cone across.
+/// Exchanges impulses that keep the two particles from coming nearer than touching within the step, with Coulomb
+/// friction across.
 #[inline]
 fn exchange(pair: &mut Pair, all: &mut AllGroups<'_, '_>, time_step: Real) {
     if !(pair.is_met && pair.is_own) {
@@ -96,7 +98,7 @@ fn exchange(pair: &mut Pair, all: &mut AllGroups<'_, '_>, time_step: Real) {
     if ease <= 0.0 {
         return;
     }
-    // as near as touching at the end of the step, not nearer
+    // the surfaces may touch at the end of the step, but not overlap
     let allowed = -pair.gap.max(0.0) / time_step;
     let before = pair.exchange;
     let pushed = (before.pushed + (allowed - relative.dot(n)) / ease).max(0.0);
@@ -115,7 +117,7 @@ fn exchange(pair: &mut Pair, all: &mut AllGroups<'_, '_>, time_step: Real) {
     pair.give(all, impulse);
 }
 
-/// Takes away some of an overlap: each by its mass, in the step of its own group.
+/// Removes part of an overlap: each particle moves according to its mass, in the step of its own group.
 fn part(pair: &mut Pair, all: &mut AllGroups<'_, '_>, time_step: Real) {
     if !(pair.is_met && pair.is_own) {
         return;
@@ -132,7 +134,7 @@ fn part(pair: &mut Pair, all: &mut AllGroups<'_, '_>, time_step: Real) {
     let parted = excess * pair.overlay * (time_step / PARTING_TIME).min(MOST_PARTED);
     let push = pair.normal * (parted / ease);
     for (k, shift) in [(pair.a, push * at_a), (pair.b, -push * at_b)] {
-        // what another group was computed from stays: it takes its own share
+        // particles of other groups stay: they move by their share in their own step
         if all.is_own(k) {
             let (particles, i) = all.own_mut(k);
             particles.position[i] += shift;
@@ -141,7 +143,7 @@ fn part(pair: &mut Pair, all: &mut AllGroups<'_, '_>, time_step: Real) {
     pair.gap += parted;
 }
 
-/// Gives held particles of the stepped group the impulse that they did not follow.
+/// Gives held particles of the stepped group the part of the impulse that did not change their velocity.
 fn hand_to_holders(pair: &mut Pair, all: &mut AllGroups<'_, '_>) {
     if !pair.is_own {
         return;

@@ -1,17 +1,18 @@
-//! The highest frequency of a method's own forces, which limits explicit steps.
+//! Highest vibration frequency of a method's own forces, which limits explicit steps.
 
 use crate::math::{Random, Real, Vec3, max_over, sum_over};
 use rayon::prelude::*;
 
-/// Power iterations for the highest frequency; they end a few per cent below the true one.
+/// Number of power iterations for the highest frequency; the result is a few per cent below the true one.
 const POWER_ITERATIONS: usize = 50;
-/// What the iteration may miss of the highest frequency.
+/// Fraction by which the found frequency may be too low.
 pub(in crate::methods) const MISSED: Real = 0.05;
-/// Probing displacement over the smallest support: strains small enough to be linear, large enough for round-off.
+/// Displacement for the differences of forces, as a fraction of the smallest support: small enough for linear strain,
+/// large enough against round-off.
 const PROBE: Real = 1e-6;
 
-/// Highest frequency (rad/s) of small vibrations about positions without force, and the particle that shakes most in it: power
-/// iteration on M⁻¹ ∂f/∂x by differences of the method's own forces.
+/// Returns the highest frequency (rad/s) of small vibrations about force-free positions, and the particle with the
+/// largest amplitude in that mode: power iteration on M⁻¹ ∂f/∂x by differences of the method's own forces.
 pub(in crate::methods) fn highest_frequency(
     rest: &[Vec3],
     mass: &[Real],

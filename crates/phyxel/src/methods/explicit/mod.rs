@@ -1,5 +1,5 @@
-//! Building blocks of explicit steps: kicks, drifts, the response to contact and grips, viscosity; and the highest frequency, which
-//! limits such steps.
+//! Building blocks of explicit steps: kicks, drifts, response to contact and grips, viscosity, and the highest
+//! frequency, which limits such steps.
 
 mod bodies;
 mod frequency;
@@ -15,27 +15,27 @@ use crate::math::{Real, Vec3, sum_over};
 use crate::particles::Particles;
 use rayon::prelude::*;
 
-/// v ← v + Δt (f/m + g).
+/// Applies forces and fields to the velocities: v ← v + Δt (f/m + g).
 pub fn kick(particles: &mut Particles, ctx: &mut StepContext<'_>, force: &[Vec3], duration: Real) {
     let StepContext { timings, fields, .. } = ctx;
     let decay = fields.decay(duration);
     timings.stage("integrate", || {
         let Particles { position, velocity, mass, .. } = particles;
         velocity.par_iter_mut().with_min_len(512).enumerate().for_each(|(i, v)| {
-            // drag first: what holds a particle must not feel drag on a motion that it prevents
+            // drag first: a grip or contact must not feel the drag of a motion that it prevents
             *v = *v * decay + (force[i] / mass[i] + fields.acceleration(position[i], *v)) * duration;
         });
     });
 }
 
-/// Gives particles that touch something or are held the velocity that contacts and grips allow. To be called last before particles
-/// move, after everything that changes velocities, else friction would creep; and as often: all calls of a step share one cone of
-/// friction.
+/// Gives particles that touch something or are held the velocity that contacts and grips allow. Call it last before
+/// particles move, after everything that changes velocities; otherwise friction would creep. It may be called several
+/// times: all calls of a step share one friction cone.
 pub fn meet_before_moving(particles: &mut Particles, ctx: &mut StepContext<'_>) {
     meet(particles, ctx, Phase::BeforeMoving);
 }
 
-/// As [`meet_before_moving`], after a kick at the end of the step.
+/// Does the same as [`meet_before_moving`], after a kick at the end of the step.
 pub fn meet_after_kick(particles: &mut Particles, ctx: &mut StepContext<'_>) {
     meet(particles, ctx, Phase::AfterKick);
 }
@@ -48,7 +48,8 @@ fn meet(particles: &mut Particles, ctx: &mut StepContext<'_>, phase: Phase) {
     });
 }
 
-/// Bodies first: obstacles do not give way, so they have the last word. What is pressed between both needs a second round.
+/// Handles bodies first and obstacles last, because obstacles do not give way. Particles pressed between both need a
+/// second round.
 fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, phase: Phase) {
     let is_near = contacts.bodies.is_near();
     let is_between = is_near && !contacts.obstacles.is_empty();
@@ -62,7 +63,7 @@ fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, phase: Phase)
     }
 }
 
-/// x ← x + Δt v, then out of obstacles and to the grips.
+/// Moves particles, x ← x + Δt v, then pushes them out of obstacles and places held ones at their grips.
 pub fn drift(particles: &mut Particles, ctx: &mut StepContext<'_>) {
     let StepContext { timings, contacts, grips, time_step, .. } = ctx;
     timings.stage("integrate", || {
@@ -79,7 +80,7 @@ pub fn drift(particles: &mut Particles, ctx: &mut StepContext<'_>) {
     });
 }
 
-/// Implicit viscosity over a duration; held particles move with their grips, which take the viscous impulse.
+/// Applies implicit viscosity over a duration. Held particles move with their grips, which take the viscous impulse.
 pub fn damp(
     damping: &mut impl Damping,
     velocity: &mut [Vec3],

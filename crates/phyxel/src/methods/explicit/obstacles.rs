@@ -1,4 +1,5 @@
-//! How explicit steps respond to obstacles: particles are pushed out, lose the velocity into the surface, and are braked by friction.
+//! Response of explicit steps to obstacles: particles are pushed out, lose the velocity into the surface, and are
+//! braked by friction.
 
 use super::Phase;
 use crate::contact::{Contact, Contacts, Friction, PosedObstacle, STUCK, TOUCHES, TOUCHES_NOTHING, Touch};
@@ -6,10 +7,10 @@ use crate::math::{CHUNK, Real, Vec3};
 use crate::particles::Particles;
 use rayon::prelude::*;
 
-/// A particle this near (in radii) to the surface is touching it.
+/// A particle whose distance to the surface exceeds its radius by less than this (radii) touches it.
 const TOUCHING: Real = 1e-4;
 
-/// Changes velocities and, after moving, positions of the particles that touch.
+/// Changes velocities and, after moving, positions of the particles that touch obstacles.
 pub(super) fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, phase: Phase) {
     let (obstacles, time_step) = (contacts.obstacles, contacts.time_step);
     if obstacles.is_empty() {
@@ -22,19 +23,19 @@ pub(super) fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, ph
     let rows = rows.zip(mass.par_chunks(CHUNK)).zip(contact_radius.par_chunks(CHUNK));
     let rows = rows.zip(contacts.touching.par_chunks_mut(CHUNK)).zip(contacts.given.par_chunks_mut(CHUNK));
     let rows = rows.zip(body.par_chunks(CHUNK));
-    // one partial sum per chunk, added in order: the same bits for any number of threads
+    // one partial sum per chunk, added in order: bitwise the same result for any number of threads
     let partial: Vec<(Vec<Vec3>, Vec<Touch>)> = rows
         .map(|((((((position, velocity), mass), radius), touching), given), body)| {
             let mut impulses = vec![Vec3::ZERO; obstacles.len()];
             // particle, obstacle, impulse
             let mut given_by: Vec<(usize, usize, Vec3)> = Vec::new();
             for i in 0..position.len() {
-                // only marked particles have been given anything
+                // only marked particles have received an impulse
                 let marked = touching[i] != TOUCHES_NOTHING;
                 if phase != Phase::AfterMoving && !marked {
                     continue;
                 }
-                // what was given before in this step, and booked then, is decided anew together with what came since
+                // an impulse given and recorded earlier in this step is recomputed together with what happened since
                 let earlier = if phase == Phase::BeforeMoving { given[i] } else { Vec3::ZERO };
                 let without = velocity[i] - earlier;
                 let mut now = without;
@@ -75,21 +76,22 @@ pub(super) fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, ph
     }
 }
 
-/// How a particle meets an obstacle.
+/// Kind of contact between a particle and an obstacle.
 enum Meeting {
     Slides(Contact),
-    /// Held, with this velocity (m/s).
+    /// The obstacle holds the particle, which moves with this velocity (m/s).
     Stuck(Vec3),
 }
 
-/// A particle that may touch.
+/// A particle that may touch an obstacle.
 struct TouchingPoint<'a> {
     position: &'a mut Vec3,
     radius: Real,
     mark: u32,
 }
 
-/// One particle against all obstacles; returns its new mark. `meet` gets what it touches and the obstacle's number.
+/// Handles one particle against all obstacles and returns its new mark. Calls `meet` with each contact and the
+/// obstacle's number.
 #[inline]
 fn respond_one(
     obstacles: &[PosedObstacle],

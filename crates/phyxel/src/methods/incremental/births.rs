@@ -1,4 +1,4 @@
-//! Particles that appear while the method runs.
+//! Addition of particles while the method runs.
 
 use super::Incremental;
 use crate::forces::repulsion;
@@ -8,7 +8,7 @@ use crate::methods::MethodError;
 use crate::particles::Particles;
 
 impl Incremental {
-    /// Appends unstressed particles; they weld to what they are near.
+    /// Adds unstressed particles; they weld to particles near them.
     pub(super) fn be_born(&mut self, particles: &Particles, first: usize) -> Result<(), MethodError> {
         if self.has_stored_rest() {
             let body = particles.body.get(first).copied();
@@ -35,7 +35,7 @@ impl Incremental {
         Ok(())
     }
 
-    /// Constants of particles that are not known yet.
+    /// Adds the constants of new particles.
     pub(super) fn add_constants(&mut self, particles: &Particles) {
         let (known, n) = (self.room.len(), particles.len());
         if known == n {

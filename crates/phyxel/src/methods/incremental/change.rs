@@ -1,12 +1,12 @@
-//! Materials that change between steps.
+//! Changes of materials between steps.
 
 use super::Incremental;
 use crate::material::{LameParameter, MaterialChange};
 use crate::particles::Particles;
 
 impl Incremental {
-    /// The elastic deformation stays, and stresses change with the moduli. Forces, which are state, become those of the
-    /// present shape, after the flow of the last step.
+    /// Follows a change of material. The elastic deformation stays, and stresses change with the moduli. Forces are
+    /// state; they are recomputed from the present shape, after the flow of the last step.
     pub(super) fn change(&mut self, particles: &Particles, body: u32, change: &MaterialChange) {
         if let Some(flow) = change.flow {
             self.bodies[body as usize].measure = flow.measure();
@@ -16,7 +16,7 @@ impl Incremental {
             self.stiffness.update(particles, &self.lame, body);
         }
         if change.is_elastic() || change.is_plastic() {
-            // the same lists, with the stiffness and the repulsion of their bonds
+            // finds the same lists, with the new stiffness and repulsion of their bonds
             self.find_lists(particles);
             self.forces_at(particles);
         }

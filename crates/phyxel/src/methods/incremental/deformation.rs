@@ -1,11 +1,12 @@
-//! Deformation, flow and forces: the passes over bonds of a step.
+//! Deformation, flow and forces: the passes of a step over the bonds.
 //!
-//! A step's motion is fitted by dF_i = (Σ_j w_ij y_ij x_ijᵀ) C_i⁻¹, C_i = Σ_j w_ij x_ij x_ijᵀ. The elastic energy
-//! Σ_i V_i Ψ(F_i) changes with a motion as V_i τ_i : δL_i, so its exact forces are f_i = Σ_j w_ij (M_i + M_j) x_ij with
-//! M_i = V_i τ_i C_i⁻¹. What the fit cannot see of a bond is its residual r_ij: with the implied rest bond of both ends' mean
-//! deformation it would be x_ij − ½(F_i + F_j) u_ij, and it advances by r ← y_ij − ½(dF_i + dF_j)(x_ij − r_ij). It vanishes for
-//! all motion that is quadratic in space. Its energy ½ Σ_ij k_ij |r_ij|² over pairs, k_ij = w_ij (c_i + c_j), adds k_ij r_ij to f_i and
-//! S_i = −½ Σ_j k_ij r_ij (x_ij − r_ij)ᵀ to V_i τ_i. Both ends compute the same numbers with the opposite sign: momentum is kept.
+//! A step's motion is fitted by dF_i = (Σ_j w_ij y_ij x_ijᵀ) C_i⁻¹, C_i = Σ_j w_ij x_ij x_ijᵀ. A motion changes the
+//! elastic energy Σ_i V_i Ψ(F_i) by V_i τ_i : δL_i, so its exact forces are f_i = Σ_j w_ij (M_i + M_j) x_ij with M_i =
+//! V_i τ_i C_i⁻¹. The part of a bond that the fit does not detect is its residual r_ij. With the implied rest bond of
+//! both ends' mean deformation it would be x_ij − ½(F_i + F_j) u_ij, and it advances by r ← y_ij − ½(dF_i + dF_j)(x_ij
+//! − r_ij). It vanishes for all motion that is quadratic in space. Its energy ½ Σ_ij k_ij |r_ij|² over pairs, k_ij =
+//! w_ij (c_i + c_j), adds k_ij r_ij to f_i and S_i = −½ Σ_j k_ij r_ij (x_ij − r_ij)ᵀ to V_i τ_i. Both ends compute the
+//! same numbers with opposite signs, so momentum is conserved.
 //!   x_ij, y_ij bonds before and after the step (m)   τ Kirchhoff stress (Pa)   w_ij weight (1)   c_i stiffness (N/m)
 
 use super::{ForceForm, History, Increment, Incremental};
@@ -18,22 +19,22 @@ use crate::methods::ElasticEnergy;
 use crate::particles::Particles;
 use rayon::prelude::*;
 
-/// Fewer neighbours than this tell nothing of a deformation. Gerszewski 2009 Sec. 3.2.
+/// With fewer neighbours than this, the deformation is not determined. Gerszewski 2009 Sec. 3.2.
 const MIN_NEIGHBORS: usize = 6;
 /// A neighbourhood flatter than this (smallest over largest eigenvalue of C) is degenerate.
 const FLATNESS: Real = 1e-3;
-/// Where 27 det C/(tr C)³ is larger than this, C is far from flat and needs no eigenvalues.
+/// If 27 det C/(tr C)³ is larger than this, C is far from flat and its eigenvalues need not be computed.
 const ROUND: Real = 0.05;
-/// Elastic stretches stay in this range where matter flows.
+/// Range of elastic stretches where matter flows.
 const STRETCHES: (Real, Real) = (0.1, 10.0);
-/// Volume ratios beyond which volume is relaxed, if asked for.
+/// Volume ratio (or its inverse) beyond which volume is relaxed, if `volume_relaxation` asks for it.
 const LARGE_VOLUME_RATIO: Real = 1.5;
-/// A residual is never longer than this share of its bond.
+/// Largest length of a residual, as a fraction of its bond.
 const LONGEST_RESIDUAL: Real = 0.5;
-/// Rows that one task takes at least.
+/// Smallest number of rows per parallel task.
 const MIN_ROWS: usize = 128;
 
-/// C⁻¹, or 0 where a neighbourhood is degenerate.
+/// Returns C⁻¹, or 0 if the neighbourhood is degenerate.
 pub(super) fn inverse_moment(moment: Mat3, n_active: usize) -> Mat3 {
     let (det, size) = (moment.determinant(), trace(moment));
     let is_round = 27.0 * det > ROUND * size * size * size;
@@ -47,18 +48,18 @@ pub(super) fn inverse_moment(moment: Mat3, n_active: usize) -> Mat3 {
     cofactor(moment) * (1.0 / det)
 }
 
-/// What a row of bonds adds up to.
+/// Sums over the bonds of a particle.
 pub(super) struct RowSums {
     moment: Mat3,
-    /// S_i (J)
+    /// Contribution S_i of the residuals to V_i τ_i (J).
     spare: Mat3,
-    /// The particle's half of the energy of its bonds' residuals (J).
+    /// The particle's half of the energy of the residuals of its bonds (J).
     unseen: Real,
     n_active: usize,
 }
 
 impl Incremental {
-    /// Weights of row i at the present positions, and their sums.
+    /// Writes the weights of row i at the present positions and returns the sums over the row.
     #[inline(always)]
     pub(super) fn weigh_row(&self, x: &[Vec3], i: usize, weights: &mut [f32]) -> RowSums {
         let (mut moment, mut spare, mut unseen, mut n_active) = (Mat3::ZERO, Mat3::ZERO, 0.0, 0);
@@ -77,7 +78,8 @@ impl Incremental {
         RowSums { moment, spare, unseen, n_active }
     }
 
-    /// Weights and moments of the present shape, flow and stress: what forces are gathered from. In no time nothing flows.
+    /// Computes weights and moments of the present shape, flow and stress, from which forces are gathered. With
+    /// `time_step` 0 nothing flows.
     pub(super) fn respond_from_steps(&mut self, particles: &Particles, time_step: Real) {
         let x = &particles.position;
         let mut weights = std::mem::take(&mut self.weights);
@@ -98,7 +100,7 @@ impl Incremental {
         let yielding = Yielding::at(&particles.material, i, body.measure, self.params.flow_rule);
         let volume = particles.volume[i];
         if yielding.flow_rate == 0.0 && self.is_plain() {
-            // nothing flows: the shortest way to τ = P Fᵀ
+            // nothing flows: τ = P Fᵀ without principal stretches
             let stress = body.law.first_piola(lame, f) * f.transpose();
             let carrier = (stress * volume + sums.spare) * inverse;
             return super::Response { carrier, inverse_moment: inverse, gradient: f, ..Default::default() };
@@ -143,7 +145,7 @@ impl Incremental {
         }
     }
 
-    /// What flowed stays. Returns how many particles did.
+    /// Stores the flow of the step in the state. Returns the number of particles that flowed.
     pub(super) fn keep_flow(&mut self) -> usize {
         if self.has_stored_rest() {
             self.deform_rest();
@@ -163,7 +165,7 @@ impl Incremental {
         sum_over(self.responses.len(), |i| usize::from(self.responses[i].strain > 0.0))
     }
 
-    /// f_i = Σ_j w_ij (M_i + M_j) x_ij + k_ij r_ij, and what keeps crowding particles apart
+    /// Computes the forces f_i = Σ_j w_ij (M_i + M_j) x_ij + k_ij r_ij, and adds the repulsion of crowded particles.
     pub(super) fn gather(&mut self, x: &[Vec3]) {
         let mut force = std::mem::take(&mut self.force);
         force.resize(x.len(), Vec3::ZERO);
@@ -188,7 +190,8 @@ impl Incremental {
         self.force = force;
     }
 
-    /// F ← dF F for the motion from the positions that F belongs to, with the weights there, to `y`; residuals advance with it.
+    /// Updates F ← dF F for the motion from the positions that F belongs to, with the weights there, to `y`; residuals
+    /// advance with it.
     pub(super) fn compose(&mut self, y: &[Vec3]) {
         let mut before = std::mem::take(&mut self.before);
         self.compose_motion(&before, y);
@@ -266,7 +269,7 @@ impl Incremental {
         self.residual = residual;
     }
 
-    /// Σ_i V_i Ψ(F_i) and the energy of the residuals (J).
+    /// Returns Σ_i V_i Ψ(F_i) and the energy of the residuals and of the repulsion (J).
     pub(super) fn elastic_energy(&self, particles: &Particles) -> ElasticEnergy {
         let x = &particles.position;
         sum_over(x.len(), |i| {
@@ -287,12 +290,12 @@ impl Incremental {
         })
     }
 
-    /// Particles whose neighbourhoods tell nothing of their deformation.
+    /// Returns the number of particles whose neighbourhoods do not determine their deformation.
     pub(super) fn n_degenerate(&self) -> usize {
         self.responses.iter().filter(|r| r.inverse_moment == Mat3::ZERO).count()
     }
 
-    /// Largest plastic strain so far.
+    /// Returns the largest plastic strain so far.
     pub(super) fn largest_plastic_strain(&self) -> Real {
         max_over(self.plastic_strain.len(), |i| self.plastic_strain[i]).map_or(0.0, |m| m.0)
     }

@@ -1,4 +1,4 @@
-//! Forces as printed: by the plain gradient of the cosine kernel. Gerszewski 2009 Eqs. 10–13.
+//! Forces as printed in the paper: by the plain gradient of the cosine kernel. Gerszewski 2009 Eqs. 10–13.
 
 use super::lists::bond_support;
 use super::{Incremental, StressForm};
@@ -6,11 +6,11 @@ use crate::kernels::cosine_slope;
 use crate::math::{Mat3, Real, Vec3, scaled_columns};
 use rayon::prelude::*;
 
-/// Rows that one task takes at least.
+/// Smallest number of rows per parallel task.
 const MIN_ROWS: usize = 128;
 
 impl Incremental {
-    /// T = U t Vᵀ with t = P̂, or ŝ P̂ as printed.
+    /// Returns the stress T = U t Vᵀ with t = P̂, or ŝ P̂ as printed.
     pub(super) fn kernel_stress(&self, u: Mat3, stress: Vec3, stretch: Vec3, v: Mat3) -> Mat3 {
         let stress = match self.params.stress_form {
             StressForm::FirstPiola => stress,
@@ -19,8 +19,8 @@ impl Incremental {
         scaled_columns(u, stress) * v.transpose()
     }
 
-    /// f_i = Σ_j V_i V_j (T_j ∇W(F_j⁻¹ x_ji) − T_i ∇W(F_i⁻¹ x_ij)), ∇W(q) = W'(|q|) q/|q|.
-    /// The sign of Eq. 10 is that for a gradient with respect to i; as it stands, tension would repel.
+    /// Computes the forces f_i = Σ_j V_i V_j (T_j ∇W(F_j⁻¹ x_ji) − T_i ∇W(F_i⁻¹ x_ij)), ∇W(q) = W'(|q|) q/|q|.
+    /// The sign of Eq. 10 holds for a gradient with respect to i; taken literally, tension would repel.
     pub(super) fn gather_by_kernel(&mut self, x: &[Vec3], volume: &[Real]) {
         let inverses: Vec<Mat3> = self.gradient.par_iter().map(|f| f.inverse()).collect();
         let mut force = std::mem::take(&mut self.force);

@@ -1,4 +1,4 @@
-//! Neighbours in world space, in lists with a skin that outlast many steps.
+//! Neighbour lists in world space, with a skin, so that they remain valid for many steps.
 
 use super::{ForceForm, Incremental};
 use crate::forces::repulsion;
@@ -9,24 +9,26 @@ use crate::neighbors::{Grid, Neighbors};
 use crate::particles::Particles;
 use rayon::prelude::*;
 
-/// Lists reach this share of the support farther than the support itself.
+/// Width of the skin: lists reach farther than the support by this fraction of it.
 const SKIN: Real = 0.1;
-/// Such a share of the particles may be strained by more than half the skin, and lack neighbours that have no weight yet …
+/// Fraction of the particles that may be strained by more than half the skin and so lack neighbours that have no weight
+/// yet.
 const FEW_STRAINED: Real = 0.002;
-/// … but not by more than this.
+/// Largest strain of any particle before lists are renewed.
 const MOST_STRAIN: Real = 0.2;
-/// What moved farther than this, in supports, over the mean motion of its piece of matter, may have met others.
+/// Distance, relative to the mean motion of its piece of matter, beyond which a particle may have met others
+/// (supports).
 const FAR: Real = 0.3;
-/// Fewer neighbours than this let the support grow to the last of so many …
+/// With fewer neighbours than this, the support grows until it contains this many.
 const FEW: usize = 10;
-/// … and by this factor beyond: at the very edge of the support a neighbour has no weight.
+/// Extra growth factor in that case, because a neighbour at the very edge of the support has no weight.
 const BEYOND: Real = 1.1;
-/// Stretched bonds are longer by up to this factor: supports grow no farther, and the kernel form looks as far.
+/// Largest factor by which supports grow, and by which the kernel form searches farther, to include stretched bonds.
 pub(super) const LONGEST_STRETCH: Real = 1.5;
 
-/// Squares of the stretches that metrics undo.
+/// Smallest and largest square of the stretches that metrics undo.
 const STRETCHES: (Real, Real) = (0.25, 4.0);
-/// Of the particles' time scales this low percentile counts: single ones may be shorter.
+/// Percentile of the particles' time scales that limits the step: single particles may have shorter ones.
 const PERCENTILE: Real = 0.005;
 
 impl Incremental {
@@ -37,8 +39,8 @@ impl Incremental {
         }
     }
 
-    /// Whether lists may lack someone: more than a few particles have been strained by half the skin, or parts of it have moved far, over their
-    /// piece's mean motion, and may have met others.
+    /// Returns true if lists may lack neighbours: more than a few particles have been strained by half the skin, or
+    /// some have moved far relative to the mean motion of their piece and may have met others.
     pub(super) fn are_lists_old(&self, particles: &Particles) -> bool {
         let (x, old, full) = (&particles.position, &self.listed_position, &self.full_support);
         let strain = &self.strain_since;
@@ -60,7 +62,7 @@ impl Incremental {
         max_over(x.len(), moved).is_some_and(|(far, _)| far > FAR * FAR)
     }
 
-    /// Finds neighbours at the given positions. Bonds that stay keep their residuals.
+    /// Renews the neighbour lists at the present positions. Bonds that remain keep their residuals.
     pub(super) fn renew_lists(&mut self, particles: &Particles) {
         self.listed_position.clone_from(&particles.position);
         self.listed_gradient.clone_from(&self.gradient);
@@ -86,13 +88,14 @@ impl Incremental {
         self.tallies.n_renewals += 1;
     }
 
-    /// Squared length of a bond as if it were unstretched, by the mean of its ends' metrics (m²).
+    /// Returns the squared length of a bond in the unstretched state, by the mean of its ends' metrics (m²).
     #[inline(always)]
     fn rest_square(&self, i: usize, j: usize, bond: Vec3) -> Real {
         self.metric[i].mean(&self.metric[j]).square(bond)
     }
 
-    /// The full support, less where more neighbours than asked for are nearer, more where there are only few.
+    /// Returns the support of a particle: the full support, less if more neighbours than the setting allows are nearer,
+    /// more if there are only few.
     fn find_support(&self, grid: &Grid, piece: &[u32], i: usize, found: &mut Vec<(Real, u32)>) -> Real {
         let (x, full) = (&self.listed_position, self.full_support[i]);
         if self.params.force_form == ForceForm::Kernel {
@@ -118,7 +121,7 @@ impl Incremental {
         (BEYOND * farthest).clamp(full, LONGEST_STRETCH * full)
     }
 
-    /// Metrics of the deformation at the last renewal.
+    /// Computes the metrics of the deformation at the last renewal.
     fn find_metrics(&mut self) {
         let is_plain = self.params.force_form == ForceForm::Corrected;
         let metrics = self.listed_gradient.par_iter().with_min_len(256).map(|f| match is_plain {
@@ -128,7 +131,7 @@ impl Incremental {
         metrics.unzip_into_vecs(&mut self.metric, &mut self.stretch);
     }
 
-    /// Supports, lists and what goes with them, from the positions and deformations of the last renewal.
+    /// Computes supports, lists and their data from the positions and deformations of the last renewal.
     pub(super) fn find_lists(&mut self, particles: &Particles) {
         self.find_metrics();
         let (x, n) = (&self.listed_position, particles.len());
@@ -169,7 +172,7 @@ impl Incremental {
                 weight_sum += weight;
             }
             let size = trace(moment);
-            // near the smallest eigenvalue where it is much smaller than the others
+            // approximates the smallest eigenvalue if it is much smaller than the others
             let flattest = (moment.determinant() / (size * size)).max(0.0);
             let modulus = self.lame.at(i).p_wave_modulus();
             let scale = self.params.stabilization * modulus * particles.volume[i];
@@ -186,8 +189,8 @@ impl Incremental {
             if scales.is_empty() { 0.0 } else { *scales.select_nth_unstable_by(k, Real::total_cmp).1 };
         self.bond_facts.resize(self.neighbors.n_bonds(), BondFacts::default());
         self.weights.resize(self.neighbors.n_bonds(), 0.0);
-        // Matter that is squeezed elastically is not crowded: rooms shrink along the squeeze; in elastic matter in all directions,
-        // since it must not shake when its lists are renewed.
+        // Elastic compression is not crowding: rooms shrink along the compression. In elastic matter they shrink in all
+        // directions, because it must not shake when its lists are renewed.
         let flow_rate = &particles.material[Property::FlowRate];
         let room = |i: usize, squeeze: Real| match flow_rate.at(i) > 0.0 {
             true => self.room[i] * squeeze,
@@ -222,33 +225,33 @@ impl Incremental {
 }
 
 impl Incremental {
-    /// The repulsion of the ends of a bond.
+    /// Returns the repulsion between the ends of a bond.
     pub(super) fn repulsion(&self, facts: &BondFacts, i: usize, j: usize) -> repulsion::Pair {
         repulsion::Pair { room: facts.room.into(), stiffness: 0.5 * (self.push[i] + self.push[j]) }
     }
 }
 
-/// What a particle's list says of it.
+/// Quantities derived from a particle's neighbour list.
 struct Listed {
-    /// Of residuals, c_i (N/m).
+    /// Stiffness c_i of the residuals (N/m).
     stiffness: Real,
-    /// How long sound takes through the thinnest direction of the neighbourhood (s).
+    /// Time that sound takes through the thinnest direction of the neighbourhood (s).
     time_scale: Real,
 }
 
-/// (F Fᵀ)⁻¹: measures bonds in the world as if they were unstretched.
+/// Metric (F Fᵀ)⁻¹, which measures world bonds as if they were unstretched.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Metric {
     diagonal: Vec3,
-    /// yz, zx, xy
+    /// Off-diagonal elements yz, zx, xy.
     mixed: Vec3,
 }
 
 impl Metric {
-    /// Distances as they are.
+    /// Metric of world distances (identity).
     const WORLD: Self = Self { diagonal: Vec3::ONE, mixed: Vec3::ZERO };
 
-    /// The metric of a deformation, and the shortest and longest stretch that it undoes.
+    /// Returns the metric of a deformation, and the smallest and largest stretch that it undoes.
     fn of(f: Mat3) -> (Self, (Real, Real)) {
         let (squares, axes) = symmetric_eigen(f * f.transpose());
         let squares = squares.clamp(Vec3::splat(STRETCHES.0), Vec3::splat(STRETCHES.1));
@@ -265,7 +268,7 @@ impl Metric {
         Self { diagonal: (self.diagonal + other.diagonal) * 0.5, mixed: (self.mixed + other.mixed) * 0.5 }
     }
 
-    /// Squared length of a bond (m²).
+    /// Returns the squared length of a bond (m²).
     #[inline(always)]
     fn square(&self, bond: Vec3) -> Real {
         let turned = Vec3::new(bond.y * bond.z, bond.z * bond.x, bond.x * bond.y);
@@ -273,26 +276,26 @@ impl Metric {
     }
 }
 
-/// What a bond keeps until lists are renewed, the same from both ends.
+/// Data of a bond that stay until lists are renewed; both ends have the same.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BondFacts {
-    /// Its metric over h_ij² (1/m²).
+    /// Metric of the bond divided by h_ij² (1/m²).
     metric: [f32; 6],
-    /// c_i + c_j (N/m)
+    /// Stiffness of the residual, c_i + c_j (N/m).
     pub(super) stiffness: f32,
-    /// How near its ends may come without being pushed apart (m).
+    /// Distance below which the ends repel each other (m).
     room: f32,
 }
 
 impl BondFacts {
-    /// Whether its ends are nearer than they may be.
+    /// Returns true if the ends of the bond are nearer than its room.
     #[inline(always)]
     pub(super) fn is_crowded(&self, bond: Vec3) -> bool {
         let room = Real::from(self.room);
         bond.length_squared() < room * room
     }
 
-    /// Weight of the bond in the fit.
+    /// Returns the weight of the bond in the fit.
     #[inline(always)]
     pub(super) fn weight(&self, form: ForceForm, bond: Vec3) -> f32 {
         let [xx, yy, zz, yz, zx, xy] = self.metric;
@@ -307,7 +310,7 @@ impl BondFacts {
     }
 }
 
-/// Support of a bond: the mean of its ends' (m).
+/// Returns the support of a bond: the mean of its ends' supports (m).
 #[inline(always)]
 pub(super) fn bond_support(support: &[Real], i: usize, j: usize) -> Real {
     0.5 * (support[i] + support[j])

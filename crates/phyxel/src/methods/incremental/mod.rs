@@ -1,13 +1,14 @@
 //! The incremental method: large plastic flow without a rest shape.
 //! Gerszewski 2009 A Point-Based Method for Animating Elastoplastic Solids.
 //!
-//! Every particle keeps one matrix, the elastic part of its deformation gradient. Each step, the motion of its neighbours in
-//! world space is fitted by dF, and F ← dF F; plastic flow takes its part of F. There is no rest shape that could tangle or wear
-//! out; the price is that errors of F add up.
+//! Every particle keeps one matrix F, the elastic part of its deformation gradient. In each step, dF is fitted to the
+//! motion of its neighbours in world space, and F ← dF F; plastic flow removes a part of F. There is no rest shape that
+//! could become tangled or invalid; in return, errors of F accumulate.
 //!
-//! Departures, each with the paper's behaviour one setting away ([`Params`]): forces by the gradient of the same fit
-//! (`force_form`), with P̂ in place of ŝP̂; a penalty on motion that the fit cannot see, remembered per bond while it lasts
-//! (`stabilization`); a push apart of particles that crowd (`repulsion`); flow rates per second; viscosity from the rate of strain, implicit; neighbour lists with a skin.
+//! Departures, each with the paper's behaviour available by a setting ([`Params`]): forces by the gradient of the same
+//! fit (`force_form`), with P̂ in place of ŝP̂; a penalty on motion that the fit does not detect, stored per bond as
+//! long as the bond exists (`stabilization`); repulsion of crowded particles (`repulsion`); flow rates per second;
+//! implicit viscosity from the rate of strain; neighbour lists with a skin.
 
 mod births;
 mod change;
@@ -16,6 +17,7 @@ mod kernel_form;
 mod lists;
 mod params;
 mod prepare;
+mod removals;
 mod stored_rest;
 #[cfg(test)]
 mod tests;
@@ -36,63 +38,63 @@ use crate::material::{LameParameter, Law, MaterialChange, Property, YieldMeasure
 use crate::math::{Mat3, Real, Vec3, sum_over, svd, trace};
 use crate::mls::EvenBonds;
 use crate::neighbors::Neighbors;
-use crate::particles::{Carry, PARTICLES, Particles, StateData, StateItem, StateVisitor};
+use crate::particles::{Carry, PARTICLES, Particles, Remap, StateData, StateItem, StateVisitor};
 use rayon::prelude::*;
 
-/// Name of the set of bonds, in checkpoints.
+/// Name of the set of bonds in checkpoints.
 const BONDS: &str = "bonds";
 
-/// The method's state, what is derived from it, and scratch.
+/// The method's state, data derived from it, and scratch buffers.
 #[derive(Debug)]
 pub struct Incremental {
     params: Params,
-    /// Derived from the particles' moduli.
+    /// Lamé constants, derived from the particles' moduli.
     lame: LameParameter,
     stiffness: Stiffness,
-    /// By the bodies' index in the world.
+    /// Facts of the bodies, by their index in the world.
     bodies: Vec<BodyFacts>,
-    /// How many particles each piece of matter has.
+    /// Number of particles of each piece of matter.
     piece_sizes: Vec<usize>,
-    /// Support where neighbours are not crowded (m).
+    /// Support radius where neighbours are not crowded (m).
     full_support: Vec<Real>,
-    /// How near to others a particle may come (m).
+    /// Distance up to which a particle may come near others without repulsion (m).
     room: Vec<Real>,
     // state
-    /// F, the elastic part.
+    /// Elastic deformation gradient F.
     gradient: Vec<Mat3>,
-    /// α (Pa)
+    /// Accumulated plastic stress α (Pa).
     hardening: Vec<Real>,
     /// Accumulated equivalent plastic strain (1).
     plastic_strain: Vec<Real>,
-    /// Energy that flow has taken (J).
+    /// Energy dissipated by plastic flow (J).
     plastic_work: Vec<Real>,
-    /// Fraction of the residuals that is forgotten in the next step.
+    /// Fraction of the residuals that the next step removes.
     flow_fraction: Vec<Real>,
-    /// Elastic forces: what the next kick begins with (N).
+    /// Elastic forces, which the next kick uses first (N).
     force: Vec<Vec3>,
-    /// Where neighbours were last looked for; with a stored rest shape, that shape (m).
+    /// Positions at the last neighbour search; with a stored rest shape, the rest positions (m).
     listed_position: Vec<Vec3>,
-    /// F at that time.
+    /// F at the last neighbour search.
     listed_gradient: Vec<Mat3>,
-    /// Σ of the steps' strains since then (1).
+    /// Sum of the steps' strains since the last neighbour search (1).
     strain_since: Vec<Real>,
-    /// r_ij, by bond (m).
+    /// Residual r_ij of each bond (m).
     residual: Vec<Vec3>,
-    /// Deformation of the stored rest bonds by flow; empty where there are none.
+    /// Plastic deformation of the stored rest bonds; empty if there is no stored rest shape.
     plastic_gradient: Vec<Mat3>,
     tallies: Tallies,
-    // derived from positions and deformations at the last search
+    // derived from positions and deformations at the last neighbour search
     neighbors: Neighbors,
     metric: Vec<Metric>,
-    /// Shortest and longest stretch that the metric undoes.
+    /// Smallest and largest stretch that the metric of a particle undoes.
     stretch: Vec<(Real, Real)>,
     support: Vec<Real>,
     bond_facts: Vec<BondFacts>,
-    /// How firmly a particle pushes others away (N/m).
+    /// Stiffness with which a particle repels others (N/m).
     push: Vec<Real>,
-    /// Low percentile of the time that sound takes through neighbourhoods (s).
+    /// Low percentile of the times that sound takes through neighbourhoods (s).
     time_scale: Real,
-    // of the present shape
+    // data of the present shape
     weights: Vec<f32>,
     responses: Vec<Response>,
     carriers: Vec<Mat3>,
@@ -105,50 +107,50 @@ pub struct Incremental {
     rest: RestFacts,
 }
 
-/// What is known of a body.
+/// Facts of one body.
 #[derive(Clone, Copy, Debug)]
 struct BodyFacts {
     law: Law,
     measure: YieldMeasure,
-    /// The piece of matter that it belongs to.
+    /// Piece of matter that the body belongs to.
     piece: u32,
 }
 
-/// What was found at the start.
+/// Values of the undeformed bodies, found at the start.
 #[derive(Clone, Copy, Debug, Default)]
 struct RestFacts {
-    /// 2/ω_max (s)
+    /// Stable step 2/ω_max (s).
     time_step: Real,
-    /// Particle that shakes most in the highest mode.
+    /// Particle with the largest amplitude in the highest mode.
     fastest: usize,
     /// [`Incremental::time_scale`] at the start (s).
     time_scale: Real,
 }
 
-/// What has been counted since the start.
+/// Counters since the start.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tallies {
-    /// Times that a particle's F was kept because its neighbours' motion made no sense.
+    /// Number of times that a particle kept its F because the motion of its neighbours was not usable.
     n_kept: u64,
     n_renewals: u64,
 }
 
-/// How a particle answers its deformation within a step.
+/// Response of a particle to its deformation within a step.
 #[derive(Clone, Copy, Debug)]
 struct Response {
-    /// M_i (N/m), or V T (J) where forces have the kernel form.
+    /// Matrix M_i (N/m), or V T (J) if forces have the kernel form.
     carrier: Mat3,
-    /// C_i⁻¹ (1/m²), 0 where the neighbourhood is degenerate.
+    /// Inverse moment matrix C_i⁻¹ (1/m²); 0 if the neighbourhood is degenerate.
     inverse_moment: Mat3,
-    /// Elastic part after the flow.
+    /// Elastic deformation gradient after the flow.
     gradient: Mat3,
-    /// Fraction of the residuals that is forgotten.
+    /// Fraction of the residuals that is removed.
     fraction: Real,
-    /// What is added to α (Pa).
+    /// Increase of the accumulated plastic stress α (Pa).
     hardening: Real,
-    /// What is added to the plastic strain (1).
+    /// Increase of the plastic strain (1).
     strain: Real,
-    /// Energy taken (J).
+    /// Dissipated energy (J).
     work: Real,
 }
 
@@ -159,12 +161,12 @@ impl Default for Response {
     }
 }
 
-/// A particle's fit of a step's motion.
+/// Fit of the motion around a particle in one step.
 #[derive(Clone, Copy, Debug)]
 struct Increment {
-    /// dF
+    /// Fitted deformation gradient dF of the step.
     gradient: Mat3,
-    /// Whether the neighbourhood tells it.
+    /// True if the neighbourhood determines dF.
     is_known: bool,
 }
 
@@ -175,7 +177,7 @@ impl Default for Increment {
 }
 
 impl Method for Incremental {
-    /// Gerszewski 2009 Sec. 3.
+    /// Advances the group by one step. Gerszewski 2009 Sec. 3.
     fn step(
         &mut self,
         particles: &mut Particles,
@@ -231,6 +233,11 @@ impl Method for Incremental {
         self.be_born(particles, first)
     }
 
+    fn take_removals(&mut self, particles: &Particles, remap: &mut Remap) -> Result<(), MethodError> {
+        self.remove(particles, remap);
+        Ok(())
+    }
+
     fn change_material(
         &mut self,
         particles: &Particles,
@@ -273,7 +280,7 @@ impl Method for Incremental {
         sum_over(particles.len(), |i| particles.volume[i] * self.gradient[i].determinant())
     }
 
-    /// Parts that meet weld: they are neighbours before they touch.
+    /// Returns `Bonds`: parts that meet weld, because they become neighbours before they touch.
     fn connectivity(&self, _body: u32) -> Connectivity {
         Connectivity::Bonds
     }
@@ -284,7 +291,7 @@ impl Method for Incremental {
         row.for_each(|j| visit(j, elastic * (x[j] - x[i])));
     }
 
-    /// The skin of the lists has no weight.
+    /// Counts pieces by bonds with weight; bonds in the skin of the lists have none.
     fn n_pieces(&self, particles: &Particles) -> Option<usize> {
         Some(count_pieces(particles.len(), |i| {
             let row = self.neighbors.row(i).iter().zip(&self.weights[self.neighbors.range(i)]);
@@ -344,7 +351,7 @@ impl Method for Incremental {
 }
 
 impl Incremental {
-    /// Whether what does not flow needs no principal stretches.
+    /// Returns true if particles that do not flow need no principal stretches.
     #[inline(always)]
     fn is_plain(&self) -> bool {
         let Params { force_form, history, volume_relaxation, .. } = self.params;
@@ -355,7 +362,7 @@ impl Incremental {
         self.params.history == History::StoredRest
     }
 
-    /// Flow, stress and forces of the present shape. Returns how many particles flowed.
+    /// Computes flow, stress and forces of the present shape. Returns the number of particles that flowed.
     fn compute_forces(&mut self, particles: &Particles, ctx: &mut StepContext<'_>) -> usize {
         let StepContext { timings, time_step, .. } = ctx;
         timings.stage("deformation", || self.respond(particles, *time_step));
@@ -363,7 +370,7 @@ impl Incremental {
         timings.stage("deformation", || self.keep_flow())
     }
 
-    /// Weights, moments, stress and forces without flow and without a clock, for what is not a step.
+    /// Computes weights, moments, stress and forces without flow and without timings, for use outside a step.
     fn forces_at(&mut self, particles: &Particles) {
         self.respond(particles, 0.0);
         self.gather_forces(particles);
@@ -392,7 +399,7 @@ impl Incremental {
         }
     }
 
-    /// Implicit viscosity over a duration.
+    /// Applies implicit viscosity over a duration.
     fn damp(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>, duration: Real) -> Solved {
         if particles.material[Property::Viscosity].is_zero() {
             return Solved::nothing_to_do();

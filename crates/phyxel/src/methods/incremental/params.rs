@@ -1,4 +1,4 @@
-//! Settings of the incremental method: what the user typed.
+//! Settings of the incremental method, as users give them.
 
 use super::Incremental;
 use crate::material::FlowRule;
@@ -7,37 +7,37 @@ use crate::methods::settings::{self, Setting, index};
 use crate::methods::{Matter, Method, MethodError, MethodFactory};
 use crate::particles::Particles;
 
-/// How stress becomes force.
+/// Formula by which stress becomes force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForceForm {
-    /// By the gradient of the same fit that deformation comes from: exact for even stress, also at surfaces, and what
-    /// forces do is what the elastic energy loses.
+    /// Gradient of the same fit that gives the deformation: exact for uniform stress, also at surfaces, and the work of
+    /// the forces equals the loss of elastic energy.
     Corrected,
-    /// By the plain gradient of the cosine kernel, Gerszewski 2009 Eq. 10: too soft at surfaces.
+    /// Plain gradient of the cosine kernel, Gerszewski 2009 Eq. 10: too soft at surfaces.
     Kernel,
 }
 
-/// What [`ForceForm::Kernel`] takes for stress.
+/// Stress that [`ForceForm::Kernel`] uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StressForm {
     /// U P̂ Vᵀ, the first Piola–Kirchhoff stress.
     FirstPiola,
-    /// U ŝ P̂ Vᵀ as printed: softer when squeezed, stiffer when pulled.
+    /// U ŝ P̂ Vᵀ as printed: softer under compression, stiffer under tension.
     Scaled,
 }
 
-/// What remembers the deformation.
+/// Quantity that stores the deformation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum History {
     /// The product of the steps' deformation gradients.
     Composed,
-    /// The sum of the steps' Green strains, which forgets rotations (Gerszewski 2009 Fig. 8, right).
+    /// The sum of the steps' Green strains, which ignores rotations (Gerszewski 2009 Fig. 8, right).
     Additive,
     /// The bonds of the start, deformed by the flow (Gerszewski 2009 Fig. 8, middle).
     StoredRest,
 }
 
-/// How positions and velocities advance.
+/// Scheme that advances positions and velocities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Integrator {
     /// Half a kick, implicit viscosity, drift, half a kick.
@@ -46,12 +46,12 @@ pub enum Integrator {
     SymplecticEuler,
 }
 
-/// What viscosity acts on.
+/// Quantity that viscosity acts on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViscosityModel {
-    /// The rate of strain: true shear viscosity, rigid motion is free.
+    /// The rate of strain: true shear viscosity, which does not brake rigid motion.
     StrainRate,
-    /// Differences of velocity, as in SPH: brakes rotation, too.
+    /// Differences of velocity, as in SPH: also brakes rotation.
     Sph,
 }
 
@@ -60,30 +60,30 @@ pub enum ViscosityModel {
 pub struct Params {
     /// Support radius in spacings.
     pub support: Real,
-    /// Neighbours at the most: where more are nearer, the support shrinks.
+    /// Largest number of neighbours: if more are nearer, the support shrinks.
     pub neighbors: usize,
-    /// How stress becomes force.
+    /// Formula by which stress becomes force.
     pub force_form: ForceForm,
-    /// What the kernel form takes for stress.
+    /// Stress that the kernel form uses.
     pub stress_form: StressForm,
-    /// What remembers the deformation.
+    /// Quantity that stores the deformation.
     pub history: History,
-    /// Share of λ + 2µ that resists motion that the fit cannot see; 0 is the paper.
+    /// Strength of the penalty on motion that the fit does not detect, as a fraction of λ + 2µ; the paper has 0.
     pub stabilization: Real,
-    /// Share of λ + 2µ with which particles that crowd push each other away; 0 is the paper. None in the forms of the paper
-    /// ([`ForceForm::Kernel`], [`History::StoredRest`]).
+    /// Strength of the repulsion between crowded particles, as a fraction of λ + 2µ; the paper has 0. It has no effect
+    /// in the forms of the paper ([`ForceForm::Kernel`], [`History::StoredRest`]).
     pub repulsion: Real,
-    /// Stiffness of SPH pressure against crowding, as a share of Young's modulus; 0: none.
+    /// Stiffness of an SPH pressure against crowding, as a fraction of Young's modulus; 0: none.
     pub pressure: Real,
-    /// How quickly volume changes beyond two thirds or three halves are forgotten (1/s).
+    /// Rate at which volume changes beyond two thirds or three halves relax (1/s).
     pub volume_relaxation: Real,
-    /// How positions and velocities advance.
+    /// Scheme that advances positions and velocities.
     pub integrator: Integrator,
-    /// What flow rates mean.
+    /// Meaning of the flow rates.
     pub flow_rule: FlowRule,
-    /// What viscosity acts on.
+    /// Quantity that viscosity acts on.
     pub viscosity_model: ViscosityModel,
-    /// Time step over the stability limit.
+    /// Time step divided by the stability limit.
     pub safety: Real,
 }
 
@@ -108,7 +108,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Gerszewski 2009 to the letter, but for the sign of Eq. 10.
+    /// Returns the settings of Gerszewski 2009, except for the sign of Eq. 10.
     pub fn paper() -> Self {
         Self {
             support: 2.0,

@@ -1,4 +1,4 @@
-//! From particles to a method that can step, and back from a checkpoint.
+//! Construction of the method from particles, and restoration from a checkpoint.
 
 use super::{BodyFacts, History, Incremental, Params, RestFacts, Tallies};
 use crate::forces::{SphPressure, SphViscosity, Viscosity, repulsion};
@@ -11,7 +11,8 @@ use crate::methods::{Matter, MethodError, keys};
 use crate::neighbors::{Neighbors, Points, nearest};
 use crate::particles::Particles;
 
-/// How near to others each particle may come: at most as near as its nearest neighbour is now (m).
+/// Returns the room of each particle: the distance that it keeps from others, at most that of its nearest neighbour now
+/// (m).
 fn rooms(particles: &Particles, keys: &[u32]) -> Vec<Real> {
     let x = &particles.position;
     let lists = nearest(Points { positions: x, keys }, 1);
@@ -89,7 +90,7 @@ impl Incremental {
         Ok(method)
     }
 
-    /// 2/ω_max of the undeformed bodies, by power iteration.
+    /// Finds the limit 2/ω_max of the undeformed bodies by power iteration.
     fn find_rest_limits(&mut self, particles: &mut Particles) {
         let rest = particles.position.clone();
         let mass = particles.mass.clone();
@@ -112,7 +113,7 @@ impl Incremental {
         self.forces_at(particles);
     }
 
-    /// Back to the undeformed state.
+    /// Resets the method to the undeformed state.
     fn forget(&mut self) {
         self.gradient.fill(Mat3::IDENTITY);
         self.residual.fill(Vec3::ZERO);
@@ -120,17 +121,17 @@ impl Incremental {
         self.tallies = Tallies::default();
     }
 
-    /// Rebuilds what is derived from state that was loaded.
+    /// Rebuilds derived data after state was loaded.
     pub(super) fn restore(&mut self, particles: &Particles) {
         self.add_constants(particles);
         self.before.clone_from(&particles.position);
         self.find_lists(particles);
         self.residual.resize(self.neighbors.n_bonds(), Vec3::ZERO);
-        // forces are state: those of the last step are not quite those of its rounded result
+        // forces are state: recomputing them from the rounded result would not give exactly those of the last step
         self.respond(particles, 0.0);
     }
 
-    /// Particles were moved by the caller: they deform as in a step.
+    /// Follows particles that the caller has moved: they deform as in a step.
     pub(super) fn moved(&mut self, particles: &Particles) {
         if !self.has_stored_rest() {
             self.compose(&particles.position);

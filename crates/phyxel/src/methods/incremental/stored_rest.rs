@@ -1,4 +1,5 @@
-//! The method that Gerszewski 2009 Fig. 8 compares with: the bonds of the start, deformed by the flow, as in Mueller 2004.
+//! Variant with a stored rest shape, to which Gerszewski 2009 Fig. 8 compares: the bonds of the start, deformed by the
+//! flow, as in Mueller 2004.
 
 use super::lists::bond_support;
 use super::{Incremental, Response};
@@ -8,11 +9,11 @@ use crate::math::{Mat3, Real, Svd, Vec3, outer, scaled_columns};
 use crate::particles::Particles;
 use rayon::prelude::*;
 
-/// Rows that one task takes at least.
+/// Smallest number of rows per parallel task.
 const MIN_ROWS: usize = 128;
 
 impl Incremental {
-    /// i's rest bond to j, F_p X_ij, and its weight.
+    /// Returns i's rest bond to j, F_p X_ij, and its weight.
     #[inline(always)]
     pub(super) fn rest_bond(&self, i: usize, j: usize) -> (Vec3, Real) {
         let u = self.plastic_gradient[i] * (self.listed_position[j] - self.listed_position[i]);
@@ -20,7 +21,7 @@ impl Incremental {
         (u, Real::from(cosine_weight((u.length_squared() / (h * h)) as f32)))
     }
 
-    /// F from the rest bonds, flow and stress.
+    /// Computes F from the rest bonds, then flow and stress.
     pub(super) fn respond_from_rest(&mut self, particles: &Particles, time_step: Real) {
         let x = &particles.position;
         let mut responses = std::mem::take(&mut self.responses);
@@ -69,7 +70,7 @@ impl Incremental {
         self.weights = weights;
     }
 
-    /// f_i = Σ_j w_ij M_i u_ij − w_ji M_j u_ji
+    /// Computes the forces f_i = Σ_j w_ij M_i u_ij − w_ji M_j u_ji.
     pub(super) fn gather_from_rest(&mut self, n: usize) {
         let mut force = std::mem::take(&mut self.force);
         force.resize(n, Vec3::ZERO);
@@ -86,7 +87,7 @@ impl Incremental {
         self.force = force;
     }
 
-    /// F_p ← f_p F_p, with f_p from F = F_e f_p. Before the elastic parts are kept.
+    /// Updates F_p ← f_p F_p, with f_p from F = F_e f_p. Must be called before the elastic parts are stored.
     pub(super) fn deform_rest(&mut self) {
         let Self { plastic_gradient, gradient, responses, .. } = self;
         let rows = plastic_gradient.par_iter_mut().zip(gradient.par_iter()).zip(responses.par_iter());

@@ -1,4 +1,4 @@
-//! The method against differences of its energy, closed forms and the numbers of its validation targets.
+//! Tests of the method against differences of its energy, closed forms and the numbers of its validation targets.
 
 use super::*;
 use crate::material::Law;
@@ -16,7 +16,7 @@ fn deform(method: &mut Incremental, particles: &mut Particles, map: Mat3) {
     method.moved(particles);
 }
 
-/// Target 2: many random affine steps compose to their product, whatever the sampling.
+/// Target 2: many random affine steps compose to their product, for every sampling.
 #[test]
 fn affine_steps_compose() {
     for jitter in [0.0, 0.3] {
@@ -36,7 +36,8 @@ fn affine_steps_compose() {
     }
 }
 
-/// Targets 3 and 9: stretched, turned by 90°, unstretched. Nothing is left, except in a sum of strains.
+/// Targets 3 and 9: no strain is left after stretching, a rotation by 90° and unstretching, except with a sum of
+/// strains.
 #[test]
 fn turning_between_stretching_and_unstretching_leaves_nothing() {
     let left = |history| {
@@ -55,12 +56,13 @@ fn turning_between_stretching_and_unstretching_leaves_nothing() {
         method.gradient.iter().map(strain).fold(0.0, Real::max)
     };
     assert!(left(History::Composed) < 1e-12, "{:e}", left(History::Composed));
-    // the strain along x stays, that along y has the opposite sign
+    // the strain along x stays, the strain along y has the opposite sign
     let additive = left(History::Additive);
     assert!(additive > 0.2, "{additive}");
 }
 
-/// Forces against differences of the energy, for every law, in a state with residuals. The weights are those of the step.
+/// Checks forces against differences of the energy, for every law, in a state with residuals. The weights are those of
+/// the step.
 #[test]
 fn forces_are_minus_the_gradient_of_the_energy() {
     for &(law, key, _) in Law::ALL {
@@ -77,7 +79,7 @@ fn forces_are_minus_the_gradient_of_the_energy() {
         let (gradient, residual, start) =
             (method.gradient.clone(), method.residual.clone(), particles.position.clone());
         let force = method.force.clone();
-        // energy of the state that a motion would lead to
+        // energy of the state after a motion
         let mut energy = |moved: &[Vec3]| {
             (method.gradient, method.residual) = (gradient.clone(), residual.clone());
             method.before.clone_from(&start);
@@ -118,8 +120,8 @@ fn forces_are_minus_the_gradient_of_the_energy() {
     }
 }
 
-/// Force per area through a plane of an evenly stretched lattice, over P_11: pairs between the left half of one column
-/// and everything on the right.
+/// Returns the force per area through a plane of a uniformly stretched lattice, divided by P_11. It sums the pairs
+/// between the left half of one column and all particles on the right.
 fn traction_ratio(params: Params, stretch: Real) -> Real {
     let a = 0.1;
     let mut particles = lattice([12, 11, 11], a, 0.0);
@@ -143,7 +145,7 @@ fn traction_ratio(params: Params, stretch: Real) -> Real {
     pull / (a * a) / stress
 }
 
-/// Target 4: tension pulls, and the paper's forms have the notes' strengths.
+/// Target 4: tension pulls, and the paper's forms have the strengths given in the notes.
 #[test]
 fn even_stress_gives_its_traction() {
     let kernel = |stress_form| Params {
@@ -160,8 +162,8 @@ fn even_stress_gives_its_traction() {
     }
 }
 
-/// The corrected form gives an even stress its exact traction, surfaces included, in a bar of 4 across: the sum of the forces on
-/// one half. The plain kernel lacks neighbours there.
+/// Checks that the corrected form gives uniform stress its exact traction, surfaces included, in a bar of 4 particles
+/// across, from the sum of the forces on one half. The plain kernel lacks neighbours at surfaces.
 #[test]
 fn corrected_forces_are_exact_also_at_surfaces() {
     let a = 0.1;
@@ -182,7 +184,8 @@ fn corrected_forces_are_exact_also_at_surfaces() {
     assert!((corrected - 1.0).abs() < 0.01 && kernel < 0.9, "{corrected} {kernel}");
 }
 
-/// A particle without company keeps its F and is counted; two bodies never become neighbours.
+/// Checks that a particle without neighbours keeps its F and is counted, and that particles of two bodies never become
+/// neighbours.
 #[test]
 fn the_lonely_keep_their_deformation() {
     let mut particles = lattice([4, 4, 4], 0.1, 0.0);
@@ -204,7 +207,8 @@ fn the_lonely_keep_their_deformation() {
     assert!((0..two.len()).flat_map(row).all(|(i, j)| two.body[i] == two.body[j]));
 }
 
-/// Rooms of matter that can flow shrink along an elastic squeeze and not across it; those of elastic matter in all directions.
+/// Checks that rooms of matter that can flow shrink along an elastic compression and not across it, and that those of
+/// elastic matter shrink in all directions.
 #[test]
 fn rooms_shrink_along_the_squeeze() {
     let a = 0.1;

@@ -1,11 +1,11 @@
-//! Materials that change between steps.
+//! Changes of materials between steps.
 
 use super::Reference;
 use crate::material::{LameParameter, MaterialChange};
 use crate::particles::Particles;
 
 impl Reference {
-    /// The rest shape stays; stresses, forces and the stable step follow.
+    /// Follows a change of material: the rest shape stays; stresses, forces and the stable step change.
     pub(super) fn change(&mut self, particles: &Particles, body: u32, change: &MaterialChange) {
         if change.is_elastic() {
             self.lame = LameParameter::new(&particles.material, particles.len());

@@ -1,17 +1,18 @@
 //! The reference-shape method: elastic solids that remember one rest shape.
 //! Mueller 2004 Secs. 2–3: Point Based Animation of Elastic, Plastic and Melting Objects.
 //!
-//! Total Lagrangian: neighbours and weights live in the rest shape and never change. Not here yet: plasticity, absorbing
-//! the deformation, melting (Sec. 4), surfaces (Sec. 5).
+//! Total Lagrangian: neighbours and weights belong to the rest shape and never change. Not part of this module:
+//! plasticity, absorbing the deformation, melting (Sec. 4), surfaces (Sec. 5).
 //!
-//! Departures, each with the paper's behaviour one setting away: true E and ν (the paper's strain is twice Green's);
-//! volumes that add up to the body's (`volume_rule`); a smaller support (`support_factor`); a penalty on motion that the
-//! fit cannot see (`stabilization`); a guard against inversion that leaves small strains alone in place of Eq. 7
-//! (`inversion_guard`, `volume_stiffness`); viscosity from the rate of strain.
+//! Departures, each with the paper's behaviour available by a setting: true E and ν (the paper's strain is twice
+//! Green's); volumes that add up to the body's (`volume_rule`); a smaller support (`support_factor`); a penalty on
+//! motion that the fit does not detect (`stabilization`); a guard against inversion that does not affect small strains,
+//! in place of Eq. 7 (`inversion_guard`, `volume_stiffness`); viscosity from the rate of strain.
 
 mod change;
 mod params;
 mod prepare;
+mod removals;
 mod stability;
 #[cfg(test)]
 mod tests;
@@ -31,59 +32,60 @@ use crate::material::{
 use crate::math::{Mat3, Real, Vec3, sum_over, trace};
 use crate::mls::{Answer, BondGeometry, WeightedBonds, fit_gradient, gather_answers};
 use crate::neighbors::Neighbors;
-use crate::particles::{Carry, PARTICLES, Particles, StateData, StateItem, StateVisitor};
+use crate::particles::{Carry, PARTICLES, Particles, Remap, StateData, StateItem, StateVisitor};
 use rayon::prelude::*;
 
-/// Volume ratio under which the guard against inversion acts: far beyond what E and ν are measured at.
+/// Volume ratio under which the guard against inversion acts: far beyond the strains at which E and ν are measured.
 const GUARD_ONSET: Real = 0.6;
 
-/// The method's state, what is derived from the rest shape, and scratch.
+/// The method's state, data derived from the rest shape, and scratch buffers.
 #[derive(Debug)]
 pub struct Reference {
     params: Params,
-    /// By body, the piece of matter that it belongs to.
+    /// Piece of matter of each body, by body index.
     pieces: Vec<u32>,
     // state
     rest_position: Vec<Vec3>,
     support_radius: Vec<Real>,
-    /// Derived from the particles' moduli.
+    /// Lamé constants, derived from the particles' moduli.
     lame: LameParameter,
     stiffness: Stiffness,
     // derived from the rest shape
     rest: RestShape,
-    // of the present shape: always those of the particles' positions, since a step ends with them
+    // data of the present shape: they always belong to the particles' positions, because a step ends with them
     gradients: Vec<Mat3>,
     answers: Vec<Answer>,
     force: Vec<Vec3>,
     viscous: Viscosity,
 }
 
-/// What only depends on the rest shape.
+/// Data that depend only on the rest shape.
 #[derive(Clone, Debug, Default)]
 struct RestShape {
-    /// Symmetric lists. The bond u_ij is the rest position of j minus that of i: no slower than a stored vector per bond,
-    /// and 24 bytes less for each.
+    /// Symmetric neighbour lists. The bond u_ij is the rest position of j minus that of i: this is not slower than a
+    /// stored vector per bond and saves 24 bytes for each.
     neighbors: Neighbors,
-    /// [w_ij, w_ji]: i's weight of j and j's weight of i, 0 outside a support. Any positive weights are exact for
-    /// affine motion, so f32 costs no accuracy.
+    /// Weights `[w_ij, w_ji]` of each bond: i's weight of j and j's weight of i, 0 outside a support. Any positive
+    /// weights are exact for affine motion, so f32 costs no accuracy.
     weights: Vec<[f32; 2]>,
     particles: Vec<RestParticle>,
-    /// Particles whose neighbours span no space: they get no elastic force.
+    /// Particles whose neighbours do not span three dimensions: they cause no elastic force.
     degenerate: Vec<u32>,
-    /// Highest frequency of the undeformed bodies, of the materials of the start (rad/s), and the particle that shakes most in it.
+    /// Highest frequency of the undeformed bodies with the materials of the start (rad/s), and the particle with the
+    /// largest amplitude in that mode.
     highest_frequency: Real,
     fastest: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct RestParticle {
-    /// A_i⁻¹ (1/m²)
+    /// Inverse moment matrix A_i⁻¹ (1/m²).
     inverse_moment: Mat3,
-    /// Σ_j w_ij u_ij (m)
+    /// Weighted sum of the rest bonds, Σ_j w_ij u_ij (m).
     row_sum: Vec3,
-    /// c_i, stiffness of the residual penalty (N/m)
+    /// Stiffness c_i of the residual penalty (N/m).
     residual: Real,
-    /// V_i, or 0 where the neighbourhood is degenerate: no elastic force (m³).
+    /// Volume V_i, or 0 if the neighbourhood is degenerate: then the particle causes no elastic force (m³).
     volume: Real,
 }
 
@@ -106,7 +108,7 @@ impl BondGeometry for RestBonds<'_> {
 }
 
 impl Method for Reference {
-    /// Leapfrog (kick, drift, kick). Mueller 2004 Sec. 3.6.
+    /// Advances the group by one leapfrog step (kick, drift, kick). Mueller 2004 Sec. 3.6.
     fn step(
         &mut self,
         particles: &mut Particles,
@@ -137,6 +139,11 @@ impl Method for Reference {
             Change::Restored => self.prepare(particles),
             Change::Moved => self.forces_at(&particles.position),
         }
+    }
+
+    fn take_removals(&mut self, particles: &Particles, remap: &mut Remap) -> Result<(), MethodError> {
+        self.remove(particles, remap);
+        Ok(())
     }
 
     fn change_material(
@@ -177,7 +184,7 @@ impl Method for Reference {
         row.for_each(|j| visit(j, rest[j] - rest[i]));
     }
 
-    /// Bonds never break.
+    /// Counts the pieces of the rest shape: bonds never break.
     fn n_pieces(&self, particles: &Particles) -> Option<usize> {
         let RestShape { neighbors, weights, .. } = &self.rest;
         Some(count_pieces(particles.len(), |i| {
@@ -228,7 +235,7 @@ impl Method for Reference {
 }
 
 impl Reference {
-    /// Implicit viscosity over the whole step.
+    /// Applies implicit viscosity over the whole step.
     fn damp(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>) -> Solved {
         if particles.material[Property::Viscosity].is_zero() {
             return Solved::nothing_to_do();
@@ -249,20 +256,20 @@ impl Reference {
         solved
     }
 
-    /// F_i, P_i and the forces of the present shape.
+    /// Computes F_i, P_i and the forces of the present shape.
     fn compute_forces(&mut self, particles: &Particles, ctx: &mut StepContext<'_>) {
         let timings = &mut *ctx.timings;
         timings.stage("deformation", || self.fit(&particles.position));
         timings.stage("forces", || self.gather(&particles.position));
     }
 
-    /// Forces without a clock, for what is not a step.
+    /// Computes forces without timings, for use outside a step.
     fn forces_at(&mut self, positions: &[Vec3]) {
         self.fit(positions);
         self.gather(positions);
     }
 
-    /// F_i = (Σ_j w_ij x_ij u_ijᵀ) A_i⁻¹, then stress. Mueller 2004 Eqs. 15, 24, in true units.
+    /// Fits F_i = (Σ_j w_ij x_ij u_ijᵀ) A_i⁻¹, then computes the stress. Mueller 2004 Eqs. 15, 24, in true units.
     ///   x_ij world bond (m)   u_ij rest bond (m)   w_ij weight (1)   A_i moment matrix (m²)
     fn fit(&mut self, positions: &[Vec3]) {
         let Self { rest_position, rest, lame, params, answers, force, gradients, .. } = self;
@@ -281,7 +288,7 @@ impl Reference {
         });
     }
 
-    /// f_i from the answers of its neighbours. Mueller 2004 Eqs. 18–25.
+    /// Adds to each f_i the answers of its neighbours. Mueller 2004 Eqs. 18–25.
     fn gather(&mut self, positions: &[Vec3]) {
         let geometry = RestBonds { rest_positions: &self.rest_position, positions };
         gather_answers(&self.rest.weighted_bonds(), &geometry, &self.answers, &mut self.force);
@@ -291,7 +298,7 @@ impl Reference {
         Stress { lame: &self.lame, params: &self.params }
     }
 
-    /// The bonds of particle i: w_ij, u_ij and x_ij.
+    /// Returns the bonds of particle i: w_ij, u_ij and x_ij.
     fn row<'a>(&'a self, positions: &'a [Vec3], i: usize) -> impl Iterator<Item = (Real, Vec3, Vec3)> + 'a {
         let neighbors = &self.rest.neighbors;
         neighbors.row(i).iter().zip(&self.rest.weights[neighbors.range(i)]).map(move |(&j, w)| {
@@ -300,7 +307,7 @@ impl Reference {
         })
     }
 
-    /// Σ_i V_i Ψ(F_i) and the energy of the residual penalty (J).
+    /// Returns Σ_i V_i Ψ(F_i) and the energy of the residual penalty (J).
     fn elastic_energy(&self, positions: &[Vec3], gradients: &[Mat3]) -> ElasticEnergy {
         sum_over(positions.len(), |i| {
             let (p, f) = (&self.rest.particles[i], gradients[i]);
@@ -324,7 +331,8 @@ impl RestShape {
     }
 }
 
-/// Energy and stress of a particle: St Venant–Kirchhoff, the guard against inversion, and Eq. 7 if asked for.
+/// Energy and stress of a particle: St Venant–Kirchhoff, the guard against inversion, and Eq. 7 if `volume_stiffness`
+/// asks for it.
 struct Stress<'a> {
     lame: &'a LameParameter,
     params: &'a Params,
@@ -358,7 +366,8 @@ impl Stress<'_> {
     }
 }
 
-/// Σ n nᵀ over the directions that a degenerate neighbourhood does not span: no strain is seen there, F n = n.
+/// Returns Σ n nᵀ over the directions that a degenerate neighbourhood does not span. No strain is detected there: F n =
+/// n.
 fn dropped_directions(inverse_moment: Mat3) -> Mat3 {
     let (values, axes) = crate::math::symmetric_eigen(inverse_moment);
     let dropped = |k: usize| if values[k] <= 1e-12 * values.x { 1.0 } else { 0.0 };

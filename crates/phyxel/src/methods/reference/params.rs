@@ -1,4 +1,4 @@
-//! Settings of the reference method: what the user typed.
+//! Settings of the reference method, as users give them.
 
 use super::Reference;
 use crate::math::{Range, Real};
@@ -6,21 +6,21 @@ use crate::methods::settings::{self, Setting, SettingInfo, SettingKind, SettingV
 use crate::methods::{Matter, Method, MethodError, MethodFactory};
 use crate::particles::Particles;
 
-/// How far a particle sees, in mean distances to its ten nearest.
+/// Support radius of a particle, as a multiple of the mean distance to its ten nearest neighbours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Support {
-    /// 1.5 on lattices, 2 on irregular samplings: where stretching and bending are most accurate.
+    /// 1.5 on lattices and 2 on irregular samplings, which give the most accurate stretching and bending.
     Auto,
     /// This factor; the paper has 3.
     Factor(Real),
 }
 
-/// Where masses and volumes come from.
+/// Origin of masses and volumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VolumeRule {
-    /// They add up to the body's true volume.
+    /// Volumes add up to the body's true volume.
     Exact,
-    /// From smoothed densities, Mueller 2004 Sec. 3.2: 30 to 140 % too much, worst in small and thin bodies.
+    /// Volumes from smoothed densities, Mueller 2004 Sec. 3.2: 30 to 140 % too large, worst in small and thin bodies.
     Sph,
 }
 
@@ -29,16 +29,16 @@ pub enum VolumeRule {
 pub struct Params {
     /// Support radius.
     pub support: Support,
-    /// Masses and volumes.
+    /// Origin of masses and volumes.
     pub volume_rule: VolumeRule,
-    /// α, share of E that resists motion that the fit cannot see; 0 is the paper.
+    /// Strength α of the penalty on motion that the fit does not detect, as a fraction of E; the paper has 0.
     pub stabilization: Real,
-    /// k_v of Mueller 2004 Eq. 7 (Pa).
+    /// Stiffness k_v of Mueller 2004 Eq. 7 (Pa).
     pub volume_stiffness: Real,
-    /// Stiffness of the guard against inversion in units of λ + 2µ; 0 switches it off. Over 1/2, uniaxial compression
+    /// Stiffness of the guard against inversion in units of λ + 2µ; 0 switches it off. Above 1/2, uniaxial compression
     /// stays monotonic; at 1 and more, a body turned inside out may stay folded.
     pub inversion_guard: Real,
-    /// Time step over the stability limit.
+    /// Time step divided by the stability limit.
     pub safety: Real,
 }
 
@@ -56,7 +56,8 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Mueller 2004 to the letter but for the factor 4 in E: support factor 3, SPH volumes, no stabilisation, no guard.
+    /// Returns the settings of Mueller 2004, except for the factor 4 in E: support factor 3, SPH volumes, no
+    /// stabilization, no guard.
     pub fn paper() -> Self {
         Self {
             support: Support::Factor(3.0),
@@ -147,7 +148,7 @@ impl MethodFactory for Params {
 
     settings::listed_in!(SETTINGS);
 
-    /// About a kilobyte, and 60 bytes for each neighbour, of which there are 26 at a support factor of 1.5.
+    /// Returns about 1 kB plus 60 bytes for each neighbour, of which there are 26 at a support factor of 1.5.
     fn bytes_per_particle(&self) -> Real {
         let support = match self.support {
             Support::Auto => 2.0,

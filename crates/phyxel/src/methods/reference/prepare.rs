@@ -1,4 +1,4 @@
-//! From particles to a rest shape: support radii, volumes, bonds, moments.
+//! Construction of the rest shape from particles: support radii, volumes, bonds, moments.
 
 use super::{Params, Reference, RestParticle, RestShape, Support, VolumeRule};
 use crate::forces::Viscosity;
@@ -13,15 +13,16 @@ use crate::neighbors::{Neighbors, Points, mean_nearest_distance, within_radius};
 use crate::particles::Particles;
 use rayon::prelude::*;
 
-/// Neighbours that the mean distance is taken over. Mueller 2004 Sec. 3.2
+/// Number of nearest neighbours that the mean distance is averaged over. Mueller 2004 Sec. 3.2
 const N_NEAREST: usize = 10;
-/// Directions flatter than this have no extent: 0.1 % of noise on a plane must not read as strain.
+/// Directions whose moment, relative to the largest, is smaller than this count as flat: 0.1 % of noise on a plane must
+/// not appear as strain.
 const MOMENT_TOLERANCE: Real = 1e-6;
-/// A gradient needs three bonds at least.
+/// Smallest number of bonds that determines a gradient.
 const MIN_BONDS: usize = 3;
 
 impl Reference {
-    /// Mueller 2004 Sec. 3.2, with volumes by `params.volume_rule`.
+    /// Builds the method as in Mueller 2004 Sec. 3.2, with volumes by `params.volume_rule`.
     pub(super) fn build(
         params: Params,
         particles: &mut Particles,
@@ -79,8 +80,8 @@ impl Reference {
         Ok(method)
     }
 
-    /// Everything that follows from rest positions and support radii, and the forces of the present shape: a step
-    /// begins with them.
+    /// Computes all data derived from rest positions and support radii, and the forces of the present shape, with which
+    /// a step begins.
     pub(super) fn prepare(&mut self, particles: &Particles) {
         let rest = &self.rest_position;
         let h = &self.support_radius;
@@ -96,7 +97,7 @@ impl Reference {
         self.forces_at(&particles.position);
     }
 
-    /// What follows from bonds and materials.
+    /// Computes the data of particles that depend on bonds and materials.
     pub(super) fn find_rest_particles(&mut self, particles: &Particles) {
         let rest = &self.rest_position;
         let RestShape { neighbors, weights, .. } = &self.rest;
@@ -135,7 +136,7 @@ fn support_factor(support: Support, sampling: Sampling) -> Real {
     }
 }
 
-/// [w_ij, w_ji] of every bond, by the poly6 shape of each end's own support: constants cancel in the fit.
+/// Returns `[w_ij, w_ji]` of every bond, by the poly6 shape of each end's own support; constants cancel in the fit.
 fn weights(neighbors: &Neighbors, rest: &[Vec3], support_radius: &[Real]) -> Vec<[f32; 2]> {
     let mut all = Vec::with_capacity(neighbors.n_bonds());
     for i in 0..neighbors.n_rows() {
@@ -148,7 +149,8 @@ fn weights(neighbors: &Neighbors, rest: &[Vec3], support_radius: &[Real]) -> Vec
     all
 }
 
-/// Mueller 2004 Sec. 3.2: m_i = s r̄_i³ ρ with one s so that smoothed densities are right on average; V_i = m_i/ρ_i.
+/// Sets masses and volumes as in Mueller 2004 Sec. 3.2: m_i = s r̄_i³ ρ with one s so that smoothed densities are right
+/// on average; V_i = m_i/ρ_i.
 fn sph_masses_and_volumes(
     particles: &mut Particles,
     spacing: &[Real],

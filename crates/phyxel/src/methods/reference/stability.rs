@@ -1,4 +1,4 @@
-//! The largest stable step of the leapfrog: from the highest frequency of the undeformed bodies and their stretch.
+//! Largest stable step of the leapfrog scheme, from the highest frequency of the undeformed bodies and their stretch.
 
 use super::Reference;
 use crate::math::{Real, frobenius_norm, max_over};
@@ -7,7 +7,7 @@ use crate::methods::explicit::{MISSED, highest_frequency};
 use crate::particles::Particles;
 
 impl Reference {
-    /// Of the undeformed bodies.
+    /// Finds the highest frequency of the undeformed bodies.
     pub(super) fn find_highest_frequency(&mut self, particles: &Particles) {
         let rest_position = self.rest_position.clone();
         let smallest = self.support_radius.iter().copied().fold(Real::INFINITY, Real::min);
@@ -18,7 +18,8 @@ impl Reference {
         (self.rest.highest_frequency, self.rest.fastest) = (highest, fastest);
     }
 
-    /// 2/ω_max, shortened by the largest stretch: St Venant–Kirchhoff material stiffens with its square.
+    /// Returns the limit 2/ω_max, shortened by the largest stretch: St Venant–Kirchhoff material stiffens with its
+    /// square.
     pub(super) fn time_step_limit(&self, _particles: &Particles) -> TimeStepLimit {
         // |F| = √3 at rest; a principal stretch s has a tangent modulus of (3 s² − 1)/2 and s ≤ |F|
         let largest = max_over(self.gradients.len(), |i| frobenius_norm(self.gradients[i]));

@@ -1,4 +1,4 @@
-//! The method against differences of its energy, brute force and closed forms.
+//! Tests of the method against differences of its energy, brute force and closed forms.
 
 use super::*;
 use crate::geometry::Sampling;
@@ -8,7 +8,7 @@ use crate::methods::{GroupBody, Matter};
 
 const E: Real = 1e5;
 
-/// A cell-centred lattice of nx × ny × nz cells of size a, as one body.
+/// Creates a cell-centred lattice of nx × ny × nz cells of size a, as one body.
 fn lattice(n: [usize; 3], a: Real, jitter: Real) -> Particles {
     let mut random = Random::new(4);
     let mut position = Vec::new();
@@ -35,7 +35,7 @@ fn lattice(n: [usize; 3], a: Real, jitter: Real) -> Particles {
 }
 
 impl Reference {
-    /// Deformation gradients by a loop of their own: the oracle of the fit pass.
+    /// Returns deformation gradients computed by an independent loop, as a reference for the fit pass.
     fn gradients_at(&self, positions: &[Vec3]) -> Vec<Mat3> {
         let fit = |i: usize| {
             let product = self.row(positions, i).fold(Mat3::ZERO, |sum, (w, u, x)| sum + outer(x * w, u));
@@ -70,14 +70,14 @@ fn build(params: Params, particles: &mut Particles, nu: Real) -> Reference {
     Reference::build(params, particles, &matter).unwrap()
 }
 
-/// Random affine map plus noise.
+/// Returns positions after a random affine map plus noise.
 fn deformed(particles: &Particles, affine: Real, noise: Real) -> Vec<Vec3> {
     let mut random = Random::new(8);
     let map = Mat3::IDENTITY + Mat3::from_cols(random.in_cube(), random.in_cube(), random.in_cube()) * affine;
     particles.position.iter().map(|&x| map * x + random.in_cube() * noise).collect()
 }
 
-/// Note 12.2: also with both volume terms active, and where the guard is.
+/// Note 12.2: forces are the gradient of the energy, also with both volume terms active and where the guard acts.
 #[test]
 fn force_is_the_gradient_of_the_energy() {
     for (nu, params, squash) in [
@@ -111,7 +111,7 @@ fn force_is_the_gradient_of_the_energy() {
     }
 }
 
-/// Note 12.1 and 12.3.
+/// Notes 12.1 and 12.3: affine maps are reproduced exactly, and rigid motion causes no force.
 #[test]
 fn affine_maps_are_seen_exactly_and_rigid_ones_cost_nothing() {
     for jitter in [0.0, 0.3] {
@@ -132,7 +132,7 @@ fn affine_maps_are_seen_exactly_and_rigid_ones_cost_nothing() {
     }
 }
 
-/// Forces turn with the body, and do not depend on the order of the particles.
+/// Checks that forces rotate with the body and do not depend on the order of the particles.
 #[test]
 fn forces_are_objective_and_blind_to_order() {
     let mut particles = lattice([4, 5, 6], 0.1, 0.2);
@@ -158,7 +158,7 @@ fn forces_are_objective_and_blind_to_order() {
     }
 }
 
-/// Note 12.5: Green's strain cannot see a mirror image, Eq. 7 can.
+/// Note 12.5: Green's strain does not detect a mirror image, Eq. 7 does.
 #[test]
 fn a_mirror_image_costs_only_volume_energy() {
     let mut particles = lattice([4, 4, 4], 0.1, 0.0);
@@ -173,7 +173,7 @@ fn a_mirror_image_costs_only_volume_energy() {
     assert!(energy(Params::default(), &mut particles) > 0.1 * E * volume);
 }
 
-/// Note 12.6: the paper's volumes.
+/// Note 12.6: the paper's volumes of a lattice cube are too large by a factor of 1.605.
 #[test]
 fn paper_volumes_of_a_lattice_cube() {
     let mut particles = lattice([8, 8, 8], 0.1, 0.0);
@@ -187,7 +187,7 @@ fn paper_volumes_of_a_lattice_cube() {
     assert_eq!(counts.max(), Some(178));
 }
 
-/// Note 12.7: an affine stretch of 1e-4 shows the true modulus.
+/// Note 12.7: the energy of an affine stretch of 1e-4 gives the true modulus.
 #[test]
 fn stretch_energy_shows_the_modulus() {
     let mut particles = lattice([5, 5, 10], 0.1, 0.0);
@@ -200,7 +200,7 @@ fn stretch_energy_shows_the_modulus() {
     assert!((energy / (0.5 * E * e * e * volume) - 1.0).abs() < 1e-3);
 }
 
-/// Stiffness matrix over mass of a free cube of n³ particles with unit edge.
+/// Returns the squared frequencies of a free cube of n³ particles with unit edge, ascending, and the method.
 fn spectrum(n: usize, params: Params) -> (Vec<Real>, Reference) {
     let a = 1.0 / n as Real;
     let mut particles = lattice([n, n, n], a, 0.0);
@@ -224,7 +224,7 @@ fn spectrum(n: usize, params: Params) -> (Vec<Real>, Reference) {
     (squared, method)
 }
 
-/// Note 12.10: exactly six rigid modes, and the lowest true pair (Rayleigh–Ritz: 0.9115).
+/// Note 12.10: a free cube has exactly six rigid modes, and the lowest true pair (Rayleigh–Ritz: 0.9115).
 #[test]
 fn free_cube_has_six_rigid_modes_and_a_true_lowest_mode() {
     let shear_speed = (Lame::from_moduli(E, 0.3).mu / 1000.0).sqrt();
@@ -248,7 +248,7 @@ fn free_cube_has_six_rigid_modes_and_a_true_lowest_mode() {
     assert!(squared[6].abs().sqrt() / unit < 0.2);
 }
 
-/// Note 12.12: a = 0.1, E = 1e6 in the note; the limit scales with 1/√E.
+/// Note 12.12: the stable step is as measured. The note has a = 0.1, E = 1e6; the limit scales with 1/√E.
 #[test]
 fn stable_step_is_as_measured() {
     let mut particles = lattice([5, 5, 8], 0.1, 0.0);
@@ -259,7 +259,8 @@ fn stable_step_is_as_measured() {
     assert!((limit.value / limit.stable - 0.6).abs() < 1e-12);
 }
 
-/// A block with a fin of one layer: the fin is counted, gives no force and shows no strain; a sheet alone is refused.
+/// Checks a block with a fin of one layer: the fin is counted, causes no force and shows no strain. A sheet alone is
+/// refused.
 #[test]
 fn degenerate_neighbourhoods_are_counted_and_give_no_force() {
     let mut particles = lattice([6, 6, 6], 0.1, 0.0);
@@ -284,7 +285,8 @@ fn degenerate_neighbourhoods_are_counted_and_give_no_force() {
     assert!(refused.err().unwrap().message.contains("25 of 25"));
 }
 
-/// Volume ratios after a block that starts squashed to `start` of its height, or inverted, has come to rest.
+/// Returns the smallest and largest volume ratio after a block that starts compressed to `start` of its height, or
+/// inverted, has come to rest.
 fn recover(params: Params, start: Real, seed: u64) -> (Real, Real) {
     let mut particles = lattice([5, 5, 5], 0.1, 0.0);
     let mut method = build(params, &mut particles, 0.3);
@@ -305,7 +307,7 @@ fn recover(params: Params, start: Real, seed: u64) -> (Real, Real) {
     ratios.fold((Real::INFINITY, Real::NEG_INFINITY), |m, r| (m.0.min(r), m.1.max(r)))
 }
 
-/// The note's inversion table, section 9, with the default guard: it even turns a full mirror image back.
+/// Checks the note's inversion table, section 9, with the default guard: it even turns a full mirror image back.
 #[test]
 fn guard_undoes_inversion() {
     for start in [0.5, -0.1, -0.3, -0.6, -1.0] {

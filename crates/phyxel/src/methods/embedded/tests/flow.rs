@@ -1,4 +1,4 @@
-//! Residuals, rest frames, volumes and contact radii of matter that flows.
+//! Tests of residuals, rest frames, volumes and contact radii of matter that flows.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn build_plastic(params: Params, particles: &mut Particles, yield_stress: Real) 
     Embedded::build(params, particles, &given).unwrap()
 }
 
-/// Residuals of what flows are forgotten, down to the energy that the yield stress allows, while F stays what it was.
+/// Checks that flow removes residuals down to the energy that the yield stress allows, while F stays the same.
 #[test]
 fn residuals_flow_and_leave_the_deformation_alone() {
     let mut particles = lattice([5, 5, 5], 0.1, 0.2);
@@ -27,7 +27,7 @@ fn residuals_flow_and_leave_the_deformation_alone() {
         let residual = method.elastic_energy(&particles.position, &particles.body).residual;
         assert!(residual <= last * (1.0 + 1e-6), "{residual} {last}");
         last = residual;
-        // flow keeps volume, and forgetting residuals does not change F
+        // flow keeps volume, and removing residuals does not change F
         let changes = before.iter().zip(&method.gradients).map(|(b, f)| (f.determinant() / b - 1.0).abs());
         assert!(changes.fold(0.0, Real::max) < 2e-3);
     }
@@ -36,7 +36,7 @@ fn residuals_flow_and_leave_the_deformation_alone() {
     assert!(last < 1.05 * allowed, "{last} J, allowed {allowed} J");
 }
 
-/// The rotation in F goes over into the rest bonds of what flows, and neither stress nor energy notices.
+/// Checks that flow transfers the rotation in F to the rest bonds without a change of stress or energy.
 #[test]
 fn rest_frames_turn_with_what_flows() {
     let mut particles = lattice([6, 6, 6], 0.1, 0.2);
@@ -64,7 +64,7 @@ fn rest_frames_turn_with_what_flows() {
     assert!(largest < 0.05, "{largest} {}", method.flows[50].forgotten);
 }
 
-/// Differences of volume between neighbours even out where matter flows; an even slope stays.
+/// Checks that volume differences between neighbours even out where matter flows, and that a uniform gradient stays.
 #[test]
 fn noise_of_volumes_evens_out_and_slopes_stay() {
     let mut particles = lattice([6, 6, 6], 0.1, 0.2);
@@ -86,7 +86,8 @@ fn noise_of_volumes_evens_out_and_slopes_stay() {
     }
 }
 
-/// Densities at faces, edges and inside of a block differ little, and what stands denser than F says has its F corrected.
+/// Checks that densities at faces, at edges and inside a block differ little, and that F is corrected where matter is
+/// denser than F says.
 #[test]
 fn density_tells_the_volume_where_matter_has_flowed() {
     let mut particles = lattice([8, 8, 8], 0.1, 0.2);
@@ -95,7 +96,7 @@ fn density_tells_the_volume_where_matter_has_flowed() {
     method.plastic_strain.fill(1.0);
     assert!(method.growths(&particles).iter().all(|g| *g < 1.005), "as dense as at the start");
     particles.position.iter_mut().for_each(|x| *x *= 0.9);
-    // ln det F is 0, and that of the density 3 ln 0.9
+    // ln det F is 0, and the density gives 3 ln 0.9
     let expected = (method.params.volume_correction / 3.0 * (-3.0 * 0.9f64.ln() - 0.08)).exp();
     let growths = method.growths(&particles);
     assert!(growths.iter().all(|g| ((g - 1.0) / (expected - 1.0) - 1.0).abs() < 0.6), "{expected}");
@@ -105,7 +106,7 @@ fn density_tells_the_volume_where_matter_has_flowed() {
     assert!(method.growths(&particles).is_empty(), "the paper has none");
 }
 
-/// Contact radii shrink where matter has become a sheet, and only there.
+/// Checks that contact radii shrink where matter has become a sheet, and only there.
 #[test]
 fn contact_radii_shrink_in_thin_sheets() {
     let mut particles = lattice([8, 8, 8], 0.1, 0.2);

@@ -1,8 +1,8 @@
-//! Fits, forces, volumes and steps against differences of the energy, closed forms and the validation targets.
+//! Tests of fits, forces, volumes and steps against differences of the energy, closed forms and the validation targets.
 
 use super::*;
 
-/// −dE/dx of a particle by differences (N).
+/// Returns the force −dE/dx on a particle by differences of the energy (N).
 fn energy_slope(method: &Embedded, particles: &Particles, x: &[Vec3], i: usize) -> Vec3 {
     let d = 1e-6;
     let slope = |axis: Vec3| {
@@ -16,7 +16,7 @@ fn energy_slope(method: &Embedded, particles: &Particles, x: &[Vec3], i: usize) 
     vec3(slope(Vec3::X), slope(Vec3::Y), slope(Vec3::Z))
 }
 
-/// Target 1: affine maps are seen exactly, whatever the sampling; no force under rigid motion.
+/// Target 1: affine maps are reproduced exactly for every sampling, and rigid motion causes no force.
 #[test]
 fn affine_maps_are_seen_exactly_and_rigid_ones_cost_nothing() {
     for jitter in [0.0, 0.3] {
@@ -30,15 +30,15 @@ fn affine_maps_are_seen_exactly_and_rigid_ones_cost_nothing() {
         let x: Vec<Vec3> = particles.position.iter().map(|&p| turn * p + vec3(1.0, 2.0, 3.0)).collect();
         method.forces_at(&x, &particles);
         assert!(method.force.iter().all(|f| f.length() < 1e-10));
-        // round-off of what a strain of 1 would cost
+        // round-off relative to the energy of a strain of 1
         let scale: Real =
             (0..x.len()).map(|i| method.lame.at(i).p_wave_modulus() * particles.volume[i]).sum();
         assert!(method.elastic_energy(&x, &particles.body).total() < 1e-15 * scale);
     }
 }
 
-/// Targets 2 and 3: forces against differences of the energy for every law, with and without stabilisation, also where rest
-/// bonds disagree; no net force, no torque; forces turn with the body.
+/// Targets 2 and 3: forces agree with differences of the energy for every law, with and without stabilization, also
+/// where rest bonds disagree; there is no net force and no torque; forces rotate with the body.
 #[test]
 fn force_is_the_gradient_of_the_energy() {
     for &(law, key, _) in Law::ALL {
@@ -74,7 +74,8 @@ fn force_is_the_gradient_of_the_energy() {
     }
 }
 
-/// Particles that have flowed and crowd push each other apart by the slope of their energy, and momentum is kept; even elastic squeezing is no crowding.
+/// Checks that the repulsion of crowded particles that have flowed is the gradient of its energy and conserves
+/// momentum, and that uniform elastic compression causes no repulsion.
 #[test]
 fn repulsion_is_the_gradient_of_its_energy() {
     let mut particles = lattice([5, 5, 5], 0.1, 0.2);
@@ -109,7 +110,7 @@ fn repulsion_is_the_gradient_of_its_energy() {
     }
 }
 
-/// A degenerate neighbourhood takes part in the others' forces and gives none: momentum is kept all the same.
+/// Checks that momentum is conserved with degenerate neighbourhoods, which feel forces of others and cause none.
 #[test]
 fn degenerate_neighbourhoods_keep_momentum_and_are_counted() {
     let mut particles = lattice([5, 5, 5], 0.1, 0.2);
@@ -129,7 +130,7 @@ fn degenerate_neighbourhoods_keep_momentum_and_are_counted() {
     assert_eq!(method.gradients[60], Mat3::IDENTITY);
 }
 
-/// A sheet of one layer has no inside: refused, with its name.
+/// Checks that a sheet of one layer, which has no inside, is refused with its name.
 #[test]
 fn bodies_without_an_inside_are_refused() {
     let mut sheet = lattice([8, 8, 1], 0.1, 0.0);
@@ -138,7 +139,7 @@ fn bodies_without_an_inside_are_refused() {
     assert!(error.message.contains("64 of 64"), "{}", error.message);
 }
 
-/// Target 4: h = 3.052 d and V = 0.557 d³ inside a cubic lattice; calibrated volumes add up.
+/// Target 4: h = 3.052 d and V = 0.557 d³ inside a cubic lattice; calibrated volumes add up to the true volume.
 #[test]
 fn lattice_supports_and_volumes_are_as_measured() {
     let a = 0.05;
@@ -153,7 +154,7 @@ fn lattice_supports_and_volumes_are_as_measured() {
     assert!((particles.total_mass() / (1000.0 * total) - 1.0).abs() < 1e-12);
 }
 
-/// Target 9: the stable step is 1.4 to 1.65 d/c.
+/// Target 9: the stable step is 1.4 to 1.65 d/c (the test accepts 1.3 to 1.65).
 #[test]
 fn stable_step_is_as_measured() {
     let a = 0.05;
@@ -166,7 +167,8 @@ fn stable_step_is_as_measured() {
     }
 }
 
-/// Target 10: exactly six rigid modes; the penalty lifts the spurious soft ones (271 of 1029) over the continuum's lowest.
+/// Target 10: a free cube has exactly six rigid modes, and the penalty lifts the spurious soft modes (271 of 1029)
+/// above the lowest mode of the continuum.
 #[test]
 fn free_cube_has_six_rigid_modes_and_few_soft_ones() {
     let (n, a) = (7, 0.1);
@@ -199,7 +201,7 @@ fn free_cube_has_six_rigid_modes_and_few_soft_ones() {
     }
 }
 
-/// Rule F: the excess goes to the neighbours.
+/// Rule F: the excess momentum of a particle that is too fast goes to its neighbours.
 #[test]
 fn speed_limit_keeps_momentum() {
     let mut particles = lattice([6, 6, 6], 0.05, 0.2);
@@ -212,7 +214,8 @@ fn speed_limit_keeps_momentum() {
     assert!(method.tallies.n_limited >= 1);
 }
 
-/// The corrected Newmark scheme is exact for constant acceleration; symplectic Euler is half a step late in position.
+/// Checks that leapfrog and the corrected Newmark scheme are exact for constant acceleration, and that symplectic Euler
+/// is half a step late in position.
 #[test]
 fn integrators_in_free_fall() {
     for (integrator, late) in

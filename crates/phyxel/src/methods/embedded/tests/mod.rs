@@ -1,4 +1,4 @@
-//! The method against differences of its energy, closed forms and the numbers of its validation targets.
+//! Tests of the method against differences of its energy, closed forms and the numbers of its validation targets.
 
 mod flow;
 mod forces;
@@ -20,12 +20,12 @@ fn build(params: Params, particles: &mut Particles) -> Embedded {
     Embedded::build(params, particles, &matter).unwrap()
 }
 
-/// The paper's support radius, which the targets of the notes were measured with.
+/// Returns settings with the paper's support radius, with which the targets of the notes were measured.
 fn wide() -> Params {
     Params { support_factor: 2.0, ..Params::default() }
 }
 
-/// Rest bonds that no longer agree on one shape, as after plastic flow.
+/// Changes the rest bonds so that they no longer fit one shape, as after plastic flow.
 fn disagree(method: &mut Embedded, particles: &Particles) {
     let mut random = Random::new(31);
     for i in 0..particles.len() {

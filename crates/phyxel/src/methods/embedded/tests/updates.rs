@@ -1,8 +1,8 @@
-//! The embedding, changes of neighbours and resampling.
+//! Tests of the embedding, of changes of neighbours and of resampling.
 
 use super::*;
 
-/// Target 8: nothing flowed, nothing to solve; one common plastic deformation is found exactly.
+/// Target 8: without flow the embedding needs no iterations, and one common plastic deformation is found exactly.
 #[test]
 fn embedding_finds_a_common_plastic_deformation() {
     let mut particles = lattice([9, 6, 6], 0.05, 0.2);
@@ -35,7 +35,7 @@ fn embedding_finds_a_common_plastic_deformation() {
     }
 }
 
-/// The nonlinear embedding finds the same pose, but for a rotation, and leaves no elastic energy in it.
+/// Checks that the nonlinear embedding finds the same pose except for a rotation, and leaves no elastic energy in it.
 #[test]
 fn nonlinear_embedding_takes_the_energy_out() {
     let mut particles = lattice([8, 5, 5], 0.05, 0.2);
@@ -53,7 +53,7 @@ fn nonlinear_embedding_takes_the_energy_out() {
     assert_eq!(method.force, force, "the elastic forces of the step are not touched");
 }
 
-/// Bonds that flow has carried out of the support hold nothing together, and one particle without bonds is a piece.
+/// Checks that bonds outside the support do not join pieces, and that one particle without bonds is a piece.
 #[test]
 fn pieces_are_joined_by_weighted_bonds() {
     let mut particles = lattice([10, 5, 5], 0.1, 0.1);
@@ -82,7 +82,8 @@ fn pieces_are_joined_by_weighted_bonds() {
     assert_eq!(method.n_pieces(&particles), Some(3));
 }
 
-/// A bar that has flowed: half of it stretched, half of it squashed, lists still those of the start.
+/// Builds a bar that has flowed: one half is stretched, the other squashed, and the neighbour lists are those of the
+/// start.
 fn flowed(params: Params) -> (Particles, Embedded) {
     let mut particles = lattice([14, 6, 6], 0.05, 0.25);
     let mut method = build(params, &mut particles);
@@ -97,7 +98,7 @@ fn flowed(params: Params) -> (Particles, Embedded) {
     (particles, method)
 }
 
-/// Rule A: stress is continuous through a change of neighbours, the paper's plain update is not.
+/// Rule A: stress is continuous through a change of neighbours, unlike with the paper's plain update.
 #[test]
 fn gradients_are_kept_through_a_change_of_neighbours() {
     let change = |list_update: ListUpdate| {
@@ -124,7 +125,8 @@ fn gradients_are_kept_through_a_change_of_neighbours() {
     assert!(continuous.0 < 0.01 * plain.0 && continuous.1 < 0.01 * plain.1, "{continuous:?} {plain:?}");
 }
 
-/// New lists are the nearest in embedded space, found by brute force, where every pair may become neighbours.
+/// Checks that new lists hold the nearest particles in embedded space, found by brute force, if every pair may become
+/// neighbours.
 #[test]
 fn new_neighbours_are_the_nearest_in_embedded_space() {
     let (particles, mut method) =
@@ -148,7 +150,7 @@ fn new_neighbours_are_the_nearest_in_embedded_space() {
     });
 }
 
-/// Rule D: what is near in embedded space only because two arms lie side by side does not become a neighbour.
+/// Rule D: particles that are near in embedded space only because two arms lie side by side do not become neighbours.
 #[test]
 fn arms_that_touch_in_embedded_space_do_not_bond() {
     let false_bonds = |common_neighbors: usize| {
@@ -163,7 +165,7 @@ fn arms_that_touch_in_embedded_space_do_not_bond() {
         particles.append(base);
         (0..particles.len()).for_each(|i| particles.id[i] = i as u32);
         let mut method = build(Params { common_neighbors, ..Params::default() }, &mut particles);
-        // the right arm pushed against the left one, in embedded space, too
+        // pushes the right arm against the left one, also in embedded space
         (n_left..n_arms).for_each(|i| method.embedded_position[i].x -= 4.0 * 0.05);
         particles.position = method.embedded_position.clone();
         with_context(1e-3, |ctx| {
@@ -178,7 +180,8 @@ fn arms_that_touch_in_embedded_space_do_not_bond() {
     assert!(guarded == 0 && free > 100, "{guarded} {free}");
 }
 
-/// Splits and merges keep mass, momentum and centre of mass, ids stay unique, and the smaller id survives a merge.
+/// Checks that splits and merges keep mass, momentum and centre of mass, that ids stay unique, and that the smaller id
+/// survives a merge.
 #[test]
 fn resampling_keeps_mass_and_momentum() {
     for resampling in
@@ -186,7 +189,7 @@ fn resampling_keeps_mass_and_momentum() {
     {
         let (mut particles, mut method) = flowed(Params { resampling: Resampling::Off, ..Params::default() });
         method.params.resampling = resampling;
-        // what the paper's rule compares with, such that it fires here
+        // reference values of the paper's rule, chosen such that it acts here
         method.rest.eigenvalues = (90.0 / 0.0025 * 0.05, 1.2 / 0.0025);
         let mut random = Random::new(77);
         particles.velocity.iter_mut().for_each(|v| *v = random.in_cube());
@@ -225,7 +228,7 @@ fn resampling_keeps_mass_and_momentum() {
     }
 }
 
-/// A merge at a place where the neighbourhood is affine leaves everybody's F alone.
+/// Checks that merges and splits in an affinely deformed neighbourhood do not change F of any particle.
 #[test]
 fn merging_and_splitting_carry_the_deformation() {
     let mut particles = lattice([8, 8, 8], 0.05, 0.25);
@@ -242,7 +245,7 @@ fn merging_and_splitting_carry_the_deformation() {
     assert!(method.gradients.iter().all(|f| frobenius_norm(*f - map) < 1e-12));
 }
 
-/// Thresholds that would split or merge the body as it is are refused.
+/// Checks that thresholds which would split or merge the body at rest are refused.
 #[test]
 fn resampling_at_rest_is_refused() {
     for (resampling, word) in [

@@ -1,0 +1,23 @@
+//! Particles that are removed while the method runs.
+
+use super::Reference;
+use crate::material::LameParameter;
+use crate::methods::Method;
+use crate::particles::{Particles, Remap};
+
+impl Reference {
+    /// Removes particles from the rest shape; bonds to them are lost.
+    pub(super) fn remove(&mut self, particles: &Particles, remap: &mut Remap) {
+        self.visit_state(remap);
+        self.lame = LameParameter::new(&particles.material, particles.len());
+        self.rest.fastest = 0;
+        self.resize(particles.len());
+        self.prepare(particles);
+    }
+
+    fn resize(&mut self, n: usize) {
+        self.gradients.truncate(n);
+        self.answers.truncate(n);
+        self.force.truncate(n);
+    }
+}
