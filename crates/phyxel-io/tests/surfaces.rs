@@ -155,8 +155,8 @@ fn inverted(table: &SurfaceTable, is_looked_at: impl Fn([f32; 3]) -> bool) -> (u
     (looked_at.iter().filter(is_bad).count(), looked_at.len())
 }
 
-/// Checks that after a drop so hard that the ball flows and stays flat, no triangle outside the contact zone is
-/// inverted.
+/// Checks that no triangle outside the contact zone is inverted after a drop so hard that the ball flows and stays
+/// flat.
 #[test]
 fn a_plastic_drop_leaves_no_triangle_inverted() {
     let least_flow = 0.9;

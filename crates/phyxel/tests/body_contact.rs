@@ -1,5 +1,4 @@
-//! Tests of contact between bodies and of a body with itself, by every method: rest, momentum, friction, no passing
-//! through.
+//! Tests of contact between bodies and of a body with itself, by every method: rest, momentum, friction, no crossing.
 
 mod support;
 
@@ -30,8 +29,7 @@ fn counter(world: &World, name: &str) -> Real {
     world.ledger().counter(name).unwrap()
 }
 
-/// Returns the surface particles of a body: positions and, by brute force, the directions away from their own
-/// neighbours.
+/// Returns the surface particles of a body: positions and directions away from their own neighbours, by brute force.
 fn surface_of(world: &World, body: u32, spacing: Real) -> Vec<(Vec3, Vec3)> {
     let all = |p: &Particles| -> Vec<Vec3> {
         (0..p.len()).filter(|&i| p.body[i] == body).map(|i| p.position[i]).collect()
@@ -67,8 +65,7 @@ fn penetration(world: &World, a: u32, b: u32, spacing: Real) -> Real {
     deepest / spacing
 }
 
-/// Checks that two stacked blocks come to rest; the upper one is shifted, rotated and starts half a spacing above the
-/// lower.
+/// Checks that stacked blocks come to rest; the upper one is shifted, rotated and starts half a spacing higher.
 #[test]
 fn two_stacked_blocks_come_to_rest() {
     let d = 0.05;

@@ -36,8 +36,7 @@ fn center(world: &World) -> Vec3 {
     world.particles().next().unwrap().center_of_mass()
 }
 
-/// Checks that a block stays at 0.95 µ, slides at 1.05 µ, and has Coulomb's acceleration at 1.5 µ, equally in every
-/// direction.
+/// Checks in several directions that a block stays at 0.95 µ, slides at 1.05 µ, and obeys Coulomb's law at 1.5 µ.
 #[test]
 fn block_on_a_slope_obeys_coulomb() {
     let mu = 0.5;
@@ -89,8 +88,7 @@ fn floor_carries_the_weight() {
     assert!((lowest - 0.025).abs() < 1e-6, "bottom layer half a spacing above the floor: {lowest}");
 }
 
-/// Checks that a sticky or rough conveyor takes the block along at its own speed, and that one without friction does
-/// not.
+/// Checks that a sticky or rough conveyor takes the block along at its own speed, and a frictionless one does not.
 #[test]
 fn moving_surface_drags_by_friction() {
     for (friction, share) in
@@ -170,8 +168,7 @@ fn grips_lead_and_release() {
     assert_eq!(world.ledger().forces[0].1, Vec3::ZERO);
 }
 
-/// Checks a cube of thick liquid on rails between a fixed and a led grip, sheared at a constant rate: the grip feels η
-/// A γ̇.
+/// Checks a cube of thick liquid on rails, sheared at a constant rate between a fixed and a led grip: it feels η A γ̇.
 #[test]
 fn grip_feels_the_viscous_force() {
     let (viscosity, a, n) = (2000.0, 0.02, 10);
@@ -198,7 +195,7 @@ fn grip_feels_the_viscous_force() {
     assert!((forces[1] / expected - 1.0).abs() < 0.15 && (forces[0] / expected + 1.0).abs() < 0.15);
 }
 
-/// Checks that the impulses recorded for grips and obstacles are all the momentum that bodies gain, also under
+/// Checks that the impulses recorded for grips and obstacles are all the momentum that bodies gain, also with
 /// viscosity.
 #[test]
 fn booked_impulses_are_the_change_of_momentum() {

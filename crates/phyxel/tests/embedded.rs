@@ -86,8 +86,7 @@ fn twist(world: &World, start: &HashMap<u32, Vec3>) -> Real {
     (y.z - z.y).atan2(y.y + z.z).to_degrees()
 }
 
-/// Checks the twist that remains of 135°, Jones 2014 Fig. 4. The highly plastic bars may still be turning when they are
-/// released.
+/// Checks the twist that remains of 135°, Jones 2014 Fig. 4. Highly plastic bars may still be turning at the release.
 #[test]
 fn twisted_bars_keep_what_has_flowed() {
     let (held, start) = twisted(elastic(1e5, 0.3), Params::default(), 0.5);

@@ -124,8 +124,7 @@ fn every_matter_can_be_dragged_to_every_place() {
     }
 }
 
-/// Checks that the hand continues with the nearest particle if the dragged one is gone: a merge keeps only one of two
-/// ids.
+/// Checks that the hand continues with the nearest particle if the dragged one is gone: a merge keeps one of two ids.
 #[test]
 fn a_dragged_particle_that_is_gone_is_replaced_by_the_nearest() {
     let mut world = block("embedded", elastic(4e4, 0.3)).build().unwrap();
@@ -303,8 +302,7 @@ fn gravity(time: Real, y: Real) -> Event {
     Event { time, action: Action::Gravity(vec3(0.0, y, 0.0)) }
 }
 
-/// Checks that events act at their times, in whatever order they are given: the body falls, floats and falls faster, on
-/// parabolas.
+/// Checks that events act at their times, in any given order: the body falls, floats and falls faster, on parabolas.
 #[test]
 fn events_act_at_their_times() {
     let events = vec![gravity(0.25, -20.0), gravity(0.1, 0.0)];
@@ -371,8 +369,7 @@ fn events_that_cannot_happen_are_refused() {
     assert!(error.to_string().contains("body \"block\" has no particle 99999. Change the event"), "{error}");
 }
 
-/// Checks that bodies of one method have independent materials, also after changes, and that a varying material needs
-/// both moduli.
+/// Checks that bodies of one method keep independent materials, and that a change of a varying one needs both moduli.
 #[test]
 fn other_bodies_keep_their_material() {
     for method in methods() {

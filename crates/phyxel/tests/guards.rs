@@ -73,8 +73,7 @@ fn bodies_inside_obstacles_are_named() {
     assert!(World::builder().body(lying).obstacle(floor).build().unwrap().warnings().is_empty());
 }
 
-/// Checks that the first kick after a caller has moved particles uses the forces of the new shape: speeds grow
-/// uniformly.
+/// Checks that moved particles feel the forces of the new shape in the very first kick: speeds grow uniformly.
 #[test]
 fn edited_positions_are_felt_from_the_first_step() {
     let mut world = World::builder()

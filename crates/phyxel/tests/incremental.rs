@@ -75,8 +75,8 @@ fn dropped(params: Params, material: Material, duration: Real) -> Dropped {
     }
 }
 
-/// Targets 6 and 7: jelly bounces, clay does not bounce and spreads, and matter that thickens under stress bounces and
-/// then slumps.
+/// Targets 6 and 7: jelly bounces, clay spreads without a bounce, matter that thickens under stress bounces, then
+/// slumps.
 #[test]
 fn drops_bounce_or_spread_as_the_matter_says() {
     let mut jelly = elastic(1e5, 0.3);
@@ -105,7 +105,7 @@ fn drops_bounce_or_spread_as_the_matter_says() {
     }
 }
 
-/// Returns the twist of the top against the bottom about y (°), and the distance from the start after turning back
+/// Returns the twist of the top against the bottom about y (°), and the distance from the start, turned back
 /// (spacings).
 fn twist(start: &[Vec3], now: &[Vec3]) -> (Real, Real) {
     let center = |all: &[Vec3]| all.iter().sum::<Vec3>() / all.len() as Real;

@@ -1,5 +1,4 @@
-//! Tests of worlds that are driven by calls: bodies are added and removed, obstacles are moved, contacts and rays are
-//! queried.
+//! Tests of worlds driven by calls: bodies are added and removed, obstacles are moved, contacts and rays are queried.
 
 mod support;
 
@@ -63,7 +62,8 @@ fn bodies_come_and_go() {
     }
 }
 
-/// A body that shares its group with another can go, too; the other goes on as if it had always been alone.
+/// Checks that a body which shares its group with another can be removed, and that the other moves as if it had been
+/// alone.
 #[test]
 fn bodies_that_share_a_group_can_go() {
     for method in methods() {
@@ -88,15 +88,15 @@ fn bodies_that_share_a_group_can_go() {
         }
         let (a, b) = (center(&alone, alone.body("two").unwrap()), center(&world, two));
         println!("{method}: the other body is {:e} m off", a.distance(b));
-        // a method may time updates of its neighbourhoods by all of its bodies
+        // not exact, because all bodies of a method may decide when its neighbourhoods are updated
         assert!(a.distance(b) < 5e-6, "{method}: {a} {b}");
         let point = world.carried_points(two.index()).unwrap()[0];
         assert!(point.distance(alone.carried_points(0).unwrap()[0]) < 5e-5, "{point}");
     }
 }
 
-/// A hanging bar is shorter by ρ g L²/2E when its lower part is taken away: the rest feels a lighter load at once, whatever the
-/// method remembers.
+/// Checks that a hanging bar shortens by ρ g L²/2E when its lower part is removed: the rest feels the smaller load at
+/// once, for every method.
 #[test]
 fn a_sink_takes_the_lower_half_of_a_hanging_bar() {
     let (a, n, modulus) = (0.025, [4, 16, 4], 4e4);
@@ -116,7 +116,7 @@ fn a_sink_takes_the_lower_half_of_a_hanging_bar() {
         };
         let mut world = World::builder().body(bar).grip(grip).build().unwrap();
         let start = world.frame(&[]);
-        // the particles of the fifth layer from above, and how far they have come down
+        // the particles of the sixth layer from above, and the distance by which they have sunk
         let height = 0.5 * size.y - 5.5 * a;
         let layer: Vec<u32> = start
             .id
@@ -131,7 +131,7 @@ fn a_sink_takes_the_lower_half_of_a_hanging_bar() {
             let own = frame.id.iter().zip(&frame.position).filter(|(id, _)| layer.contains(id));
             height - own.map(|(_, x)| Real::from(x[1])).sum::<Real>() / 16.0
         };
-        // below the held layer, the load of everything underneath stretches each layer
+        // each layer below the held one is stretched by the weight of everything under it
         let expected =
             |length: Real| 1000.0 * 9.81 / modulus * (length * length - (length - 4.5 * a).powi(2)) / 2.0;
         world.advance_to(1.5).unwrap();
@@ -220,8 +220,7 @@ fn rays_meet_the_nearest_body() {
     }
 }
 
-/// Checks that a plate lifted by the caller carries a body, with the same result if the world is saved and restored on
-/// the way.
+/// Checks that a plate lifted by the caller carries a body, with the same result after saving and restoring on the way.
 #[test]
 fn obstacles_are_moved_by_the_caller() {
     for method in methods() {

@@ -1,5 +1,4 @@
-//! Tests that a module uses only lower layers and that methods never import each other, from the `use` lines of the
-//! source.
+//! Tests by the `use` lines that a module uses only lower layers and that methods never import each other.
 
 use phyxel::methods::built_methods;
 use std::collections::BTreeSet;

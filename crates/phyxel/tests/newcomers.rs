@@ -152,8 +152,8 @@ fn they_stand_on_each_other() {
     }
 }
 
-/// Builds a world with both kinds and a method of the catalogue: bodies fall onto each other, are held, dragged and
-/// carry meshes.
+/// Builds a world with both kinds and a catalogue method: bodies fall onto each other, are held and dragged, carry
+/// meshes.
 fn busy_world() -> World {
     let catalogue = methods().next().unwrap();
     let mut world = builder().obstacle(floor(vec3(0.1, 1.0, 0.0).normalize(), 0.3));

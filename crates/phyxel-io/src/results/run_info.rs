@@ -229,10 +229,10 @@ pub(super) mod tests {
             version: "0.1.0".into(),
             scene_digest: ContentDigest::of(b"scene"),
             title: "A \"block\"".into(),
-            methods: vec!["reference".into()],
+            methods: vec!["some".into()],
             bodies: vec![BodyInfo {
                 name: "block".into(),
-                method: "reference".into(),
+                method: "some".into(),
                 material: "jelly".into(),
                 n_particles: 64,
                 surface: Some(SurfaceKind::Skin),

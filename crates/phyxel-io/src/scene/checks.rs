@@ -7,6 +7,7 @@ use super::section::Section;
 use super::spelling::{listed, nearest};
 use super::{events, settings};
 use phyxel::math::Vec3;
+use phyxel::methods::built_methods;
 use std::ops::Range;
 
 /// Largest number of frames: far more than useful, so that a duration in the wrong unit does not fill the disk.
@@ -97,10 +98,14 @@ fn check_methods(root: &Section, problems: &mut Vec<Problem>) {
     for body in root.sections_or_none("bodies").iter().filter(|body| !body.has("method")) {
         let called =
             body.text("name").map_or_else(|_| "the body".to_owned(), |name| format!("body `{name}`"));
-        problems.push(
-            Problem::new(body.span.clone(), format!("{called} has no method"))
-                .with_help("add `method = \"reference\"` at the top of the scene, or to the body"),
-        );
+        let problem = Problem::new(body.span.clone(), format!("{called} has no method"));
+        problems.push(match built_methods().next() {
+            Some(entry) => {
+                let line = format!("method = \"{}\"", entry.key);
+                problem.with_help(format!("add `{line}` at the top of the scene, or to the body"))
+            }
+            None => problem,
+        });
     }
 }
 

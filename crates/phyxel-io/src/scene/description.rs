@@ -266,8 +266,7 @@ pub struct Body {
 pub enum Surface {
     /// The body's own mesh, moved by the particles.
     Mesh {
-        /// Order of the motion of vertices: displacement only, or also rotation and strain of the particles around
-        /// them.
+        /// Motion of vertices: by displacement only, or also by rotation and strain of the particles around them.
         order: CarryOrder,
         /// Longest edge of a shape's triangles (m); `None` uses the spacing.
         edge: Option<f64>,

@@ -33,8 +33,7 @@ pub fn apply_overrides(
     if problems.is_empty() { Ok(document.to_string()) } else { Err(joined(problems)) }
 }
 
-/// Returns the text of a scene with one method for all its bodies, and the names of the bodies that had named their
-/// own.
+/// Returns the text of a scene with one method for all bodies, and the names of the bodies that had their own.
 pub fn with_method(text: &str, source_name: &str, method: &str) -> Result<(String, Vec<String>), SceneError> {
     let mut document = parse(text, source_name)?;
     let mut named = Vec::new();

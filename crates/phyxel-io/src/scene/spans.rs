@@ -20,8 +20,7 @@ impl Spans {
         self.places.get(path).cloned()
     }
 
-    /// Returns the place of a path, or of the nearest table around it if the file leaves it out, or else the start of
-    /// the file.
+    /// Returns the place of a path, or of the nearest table around it if it is absent, or else the start of the file.
     pub fn nearest(&self, path: &str) -> Range<usize> {
         let mut path = path;
         loop {

@@ -251,7 +251,7 @@ impl<'a> Validator<'a> {
             },
         };
         if !is_right {
-            // Blame a value that stands in the file, not a default.
+            // Reports a value that is in the file, not a default.
             let is_given = section.entries.get(smaller).is_some_and(|entry| entry.is_given);
             let blamed = if is_given { smaller } else { larger };
             let than = if or_equal { "at most" } else { "less than" };
@@ -325,7 +325,7 @@ impl<'a> Validator<'a> {
             if name.trim().is_empty() {
                 self.report(Problem::new(key_span.clone(), format!("empty name in `{}`", place.name)));
             }
-            // The name itself is the best place to point at when something is missing in the table.
+            // The name itself is the best place for reports about missing keys of the table.
             let inner = place.key(name, key_span);
             self.spans.record(&inner.path, inner.span.clone());
             match Node::of_item(item) {

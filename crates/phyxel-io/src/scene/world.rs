@@ -321,8 +321,8 @@ fn placed(shape: &scene::PlacedShape, meshes: &Meshes) -> PlacedShape {
     PlacedShape::new(converted, Placement { scale: p.scale, rotation, position })
 }
 
-/// Returns the engine's shape about its own origin, and the position of that origin: boxes given by corners have their
-/// own.
+/// Returns the engine's shape about its own origin, and the position of that origin, which differs for boxes by
+/// corners.
 fn convert_shape(shape: &scene::Shape, meshes: &Meshes) -> (Shape, Vec3) {
     let all = |shapes: &[scene::PlacedShape]| shapes.iter().map(|s| placed(s, meshes)).collect();
     let converted = match shape {

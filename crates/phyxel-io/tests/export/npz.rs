@@ -81,7 +81,7 @@ fn array(bytes: &[u8]) -> Array {
     let shape = &header[header.find("'shape': (").unwrap() + 10..header.rfind(')').unwrap()];
     let axes = shape.split(',').map(str::trim).filter(|axis| !axis.is_empty());
     let shape: Vec<usize> = axes.map(|axis| axis.parse().unwrap()).collect();
-    // a tuple of one has its comma
+    // a tuple of one element has a trailing comma
     assert!(shape.len() != 1 || header.contains(",)"), "{header}");
     Array { kind, shape, bytes: bytes[10 + length..].to_vec() }
 }

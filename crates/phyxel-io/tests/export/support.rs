@@ -189,8 +189,7 @@ pub(crate) fn steady_frames() -> Vec<Frame> {
     (0..4).map(|number| frame(number, &[0, 1, 2, 5, 8])).collect()
 }
 
-/// Returns frames between which particles are split and merged: also without a change of their number, and until a body
-/// has none.
+/// Returns frames between which particles split and merge: also at a constant number, and until a body has none.
 pub(crate) fn changing_frames() -> Vec<Frame> {
     let ids: [&[u32]; 4] = [&[0, 1, 2, 5], &[0, 1, 2, 6], &[0, 1, 2, 3, 6, 7], &[0, 2, 6]];
     ids.iter().enumerate().map(|(number, ids)| frame(number, ids)).collect()

@@ -117,8 +117,7 @@ fn the_collection_names_files_and_times() {
     }
 }
 
-/// Checks surfaces in the collection. VTK stores texture coordinates and normals at points, so corners become separate
-/// points.
+/// Checks surfaces in the collection. VTK has texture coordinates and normals at points: each corner becomes a point.
 #[test]
 fn surfaces_are_files_of_polygons_in_the_collection() {
     let place = Workplace::new();

@@ -1,6 +1,6 @@
 //! Tests of each kind of mistake: message, place and advice.
 
-use crate::{FULL, OPTIONS, SHORT, parse};
+use crate::{FULL, OPTIONS, SHORT, any_method, parse};
 use phyxel_io::scene::{ParseOptions, SceneError, SceneFile};
 
 /// Returns the only problem of a scene: line, column, message, help.
@@ -136,7 +136,7 @@ fn wrong_types() {
     let table = SHORT.replace("[[bodies]]", "[bodies]");
     let help = "for example `bodies = [{ ... }, { ... }]`";
     assert_bad(&table, 7, 1, "`bodies` must be an array of tables, found a table", help);
-    let material = "duration = 1\nmaterials.clay = 3\nmethod = \"reference\"\n".to_owned()
+    let material = "duration = 1\nmaterials.clay = 3\nmethod = \"first\"\n".to_owned()
         + SHORT.split_once("0.3\n").unwrap().1;
     assert_bad(&material, 2, 11, "`clay` must be a table, found an integer", "for example `clay = { ... }`");
 }
@@ -253,8 +253,9 @@ fn ranges() {
         "`poisson_ratio` must be from 0 to 0.49, found 0.5",
         "",
     );
-    let safety = format!("methods.reference.safety = 1.5\n{SHORT}");
-    assert_bad(&safety, 1, 28, "`safety` must be greater than 0 and at most 1, found 1.5", "");
+    let setting = format!("methods.{}.safety = ", any_method());
+    let safety = format!("{setting}1.5\n{SHORT}");
+    assert_bad(&safety, 1, setting.len() + 1, "`safety` must be greater than 0 and at most 1, found 1.5", "");
     let varying = with_line(4, "density = { along = [1, 0, 0], from = 0, to = 1 }");
     assert_bad(&varying, 4, 39, "`from` must be greater than 0 kg/m3, found 0 kg/m3", "");
 }
@@ -343,27 +344,29 @@ fn references() {
 
 #[test]
 fn methods() {
-    let built = "built methods: `reference`, `incremental` and `embedded`";
+    let built = "built methods: `first`, `second` and `third`";
     assert_bad(
-        &with_line(1, "method = \"elaston\""),
+        &with_line(1, "method = \"later\""),
         1,
         10,
-        "the method `elaston` is not built in this version",
+        "the method `later` is not built in this version",
         built,
     );
     assert_bad(&with_line(1, "method = \"fem\""), 1, 10, "there is no method `fem`", built);
     assert_bad(
-        &with_line(1, "method = \"refrence\""),
+        &with_line(1, "method = \"frist\""),
         1,
         10,
-        "there is no method `refrence`",
-        "did you mean `reference`?",
+        "there is no method `frist`",
+        "did you mean `first`?",
     );
     assert_bad(&format!("{SHORT}method = \"mpm\""), 12, 10, "there is no method `mpm`", built);
-    let help = "add `method = \"reference\"` at the top of the scene, or to the body";
-    assert_bad(&with_line(1, ""), 7, 1, "body `bar` has no method", help);
-    let settings = format!("{SHORT}[methods.elaston]\nx = 5");
-    assert_bad(&settings, 12, 10, "the method `elaston` is not built in this version", built);
+    let help = format!("add `method = \"{}\"` at the top of the scene, or to the body", any_method());
+    assert_bad(&with_line(1, ""), 7, 1, "body `bar` has no method", &help);
+    let settings = format!("{SHORT}[methods.later]\nx = 5");
+    assert_bad(&settings, 12, 10, "the method `later` is not built in this version", built);
+    let settings = format!("{SHORT}[methods.first]\nx = 5");
+    assert_bad(&settings, 12, 10, "the method `first` has no settings", "");
     let error = SceneFile::parse(SHORT, "s", &ParseOptions::default()).unwrap_err();
     assert_eq!(error.problems[0].help.as_deref(), Some("no method is built"));
 }
@@ -480,7 +483,7 @@ fn columns() {
 
 #[test]
 fn empty_lists() {
-    let text = "method = \"reference\"\nduration = 1\nbodies = []\n[materials]\n";
+    let text = "method = \"first\"\nduration = 1\nbodies = []\n[materials]\n";
     let error = parse(text).unwrap_err();
     let messages: Vec<&str> = error.problems.iter().map(|problem| problem.message.as_str()).collect();
     assert_eq!(messages, ["`bodies` is empty", "`materials` is empty"]);
@@ -491,7 +494,7 @@ fn empty_lists() {
 
 #[test]
 fn ten_problems_at_once() {
-    let text = r#"method = "refrence"
+    let text = r#"method = "frist"
 duration = "3 kg"
 gravity = [0, -9.81]
 [materials.clay]

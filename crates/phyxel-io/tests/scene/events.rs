@@ -7,8 +7,7 @@ use phyxel::math::vec3;
 use phyxel::world::{Action, Event, Hold};
 use phyxel_io::scene::with_events;
 
-/// Returns the short scene with an event. The scene has 11 lines; the event starts in line 12 and has `time` in line
-/// 13.
+/// Returns the short scene with an event. The scene has 11 lines; the event starts in line 12, with `time` in line 13.
 fn with_event(event: &str) -> String {
     format!("{SHORT}[[events]]\ntime = \"0.5 s\"\n{event}\n")
 }
@@ -53,8 +52,7 @@ fn every_kind_of_event_is_read_in_si() {
     );
 }
 
-/// Checks a change to another material, with all values including those of its preset; law and density stay those of
-/// the body.
+/// Checks a change to another material, with all values of its preset; law and density stay those of the body.
 #[test]
 fn another_material_is_all_its_values() {
     let event = "body = \"bar\"\nmaterial = \"wax\"\n[materials.wax]\nbased_on = \"modelling clay\"\npoisson_ratio = 0.2";
@@ -240,7 +238,7 @@ fn events_are_written_so_that_they_read_back_the_same() {
     let bits = |events: &[Event]| format!("{events:?}");
     assert_eq!(bits(&file.scene.events), bits(&events), "{written}");
     // everything else is unchanged
-    assert!(written.starts_with("method = \"reference\"\nduration = 1.0         # short\n"), "{written}");
+    assert!(written.starts_with("method = \"first\"\nduration = 1.0         # short\n"), "{written}");
     assert!(written.contains("\nshape.sphere = { radius = 1 }\nspacing = 0.1\n"), "{written}");
     assert_eq!(with_events(&written, "scene.toml", &events, 1.0).unwrap(), written);
 

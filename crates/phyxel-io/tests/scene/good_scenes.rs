@@ -3,7 +3,6 @@
 use crate::{FULL, SHORT, parse};
 use phyxel::material::{Law, Property, YieldMeasure};
 use phyxel::math::{Mat3, Vec3, vec3};
-use phyxel::methods::SettingValue;
 use phyxel_io::scene::description::*;
 use std::f64::consts::PI;
 
@@ -11,27 +10,13 @@ fn placed(shape: Shape) -> PlacedShape {
     PlacedShape { shape, placement: Placement { scale: 1.0, rotation: Rotation::NONE, position: Vec3::ZERO } }
 }
 
-fn number(value: f64) -> SettingValue {
-    SettingValue::Number(value)
-}
-
 #[test]
 fn the_full_scene_has_its_settings() {
     let scene = parse(FULL).unwrap_or_else(|error| panic!("{error}")).scene;
     assert_eq!((scene.format, scene.title.as_deref()), (1, Some("Clay bar, twisted and let go")));
     assert_eq!((scene.duration, scene.frame_rate, scene.time_step), (2.0, 30.0, Some(0.001)));
-    assert_eq!((scene.gravity, scene.method.as_deref()), (vec3(0.0, -9.81, 0.0), Some("reference")));
+    assert_eq!((scene.gravity, scene.method.as_deref()), (vec3(0.0, -9.81, 0.0), Some("first")));
     assert_eq!(scene.n_frames(), 60);
-    for (key, value) in [
-        ("support_factor", number(1.5)),
-        ("volume_rule", SettingValue::Word("sph".into())),
-        ("stabilization", number(0.2)),
-        ("volume_stiffness", number(40e3)),
-        ("inversion_guard", number(0.0)),
-        ("safety", number(0.8)),
-    ] {
-        assert_eq!(scene.methods.get("reference", key), Some(value), "{key}");
-    }
     let output = Output { columns: vec!["velocity".into(), "stress".into()], checkpoint_every: 10 };
     assert_eq!(scene.output, output);
 }
@@ -67,7 +52,7 @@ fn the_full_scene_has_its_materials_and_forces() {
 fn the_full_scene_has_its_bodies() {
     let scene = parse(FULL).unwrap().scene;
     let [bar, ball, graded] = scene.bodies.as_slice() else { panic!("three bodies") };
-    assert_eq!((bar.name.as_str(), bar.material, bar.method.as_str()), ("bar", 0, "reference"));
+    assert_eq!((bar.name.as_str(), bar.material, bar.method.as_str()), ("bar", 0, "first"));
     assert_eq!(bar.shape.shape, Shape::Box { center: Vec3::ZERO, size: vec3(1.0, 0.25, 0.25) });
     let rotation = bar.shape.placement.rotation;
     assert_eq!((rotation.axis, bar.shape.placement.position), (Vec3::Z, vec3(0.0, 0.5, 0.0)));
@@ -76,7 +61,7 @@ fn the_full_scene_has_its_bodies() {
     assert!((bar.velocity - vec3(10.0, 0.0, 0.0)).length() < 1e-14);
     assert!((bar.angular_velocity - vec3(0.0, PI, 0.0)).length() < 1e-14);
 
-    assert_eq!((ball.material, ball.method.as_str()), (2, "incremental"));
+    assert_eq!((ball.material, ball.method.as_str()), (2, "second"));
     assert_eq!((ball.resolution, ball.sampling), (Resolution::Particles(5000), Sampling::Relaxed));
     let cut = PlacedShape {
         shape: Shape::HalfSpace { normal: Vec3::Y, offset: -0.05 },
@@ -153,13 +138,13 @@ fn every_shape_is_read() {
 fn tables_may_be_inline_dotted_or_headed() {
     let inline = r#"
 duration = 1
-method = "reference"
+method = "first"
 materials = { clay = { density = 1800, youngs_modulus = 1e5, poisson_ratio = 0.3 } }
 bodies = [{ name = "bar", material = "clay", shape = { sphere = { radius = 1 } }, spacing = 0.1 }]
 "#;
     let dotted = r#"
 duration = 1
-method = "reference"
+method = "first"
 materials.clay.density = 1800
 materials.clay.youngs_modulus = 1e5
 materials.clay.poisson_ratio = 0.3
@@ -179,10 +164,9 @@ radius = 1
 
 #[test]
 fn a_scene_without_method_is_good_if_every_body_has_one() {
-    let own =
-        SHORT.replace("method = \"reference\"\n", "").replace("spacing", "method = \"reference\"\nspacing");
+    let own = SHORT.replace("method = \"first\"\n", "").replace("spacing", "method = \"first\"\nspacing");
     let scene = parse(&own).unwrap_or_else(|error| panic!("{error}")).scene;
-    assert_eq!((scene.method, scene.bodies[0].method.as_str()), (None, "reference"));
+    assert_eq!((scene.method, scene.bodies[0].method.as_str()), (None, "first"));
 }
 
 #[test]

@@ -9,43 +9,26 @@ mod materials;
 mod methods;
 mod nonsense;
 mod overrides;
+mod reference;
 
+use phyxel::methods::built_methods;
 use phyxel_io::scene::{ParseOptions, SceneError, SceneFile};
 
-/// Catalogue of methods and columns that the tests use.
+/// Made-up methods and columns that the tests use; the tables of settings are those of the engine's methods.
 pub const OPTIONS: ParseOptions<'static> = ParseOptions {
-    methods: &[
-        ("reference", true),
-        ("incremental", true),
-        ("embedded", true),
-        ("elaston", false),
-        ("peridynamic", false),
-    ],
+    methods: &[("first", true), ("second", true), ("third", true), ("later", false), ("much_later", false)],
     columns: Some(&["velocity", "stress", "strain"]),
 };
 
-/// Example scene of the format contract without the keys of later versions; it uses all other features.
+/// Example scene of the format contract without the keys of later versions; it uses all other features, except for
+/// settings of methods ([`full_with_settings`]).
 pub const FULL: &str = r#"format = 1
 title = "Clay bar, twisted and let go"
-method = "reference"
+method = "first"
 duration = "2 s"
 frame_rate = 30
 gravity = [0, -9.81, 0]
 time_step = "1 ms"
-
-[methods.reference]
-support_factor = 1.5
-volume_rule = "sph"
-stabilization = 0.2
-volume_stiffness = "40 kPa"
-inversion_guard = 0
-safety = "80 %"
-
-[methods.embedded]
-integrator = "newmark"
-embed_every = 1
-resampling = "eigenvalues"
-merge_at = 2
 
 [materials.clay]                     # a comment that stays
 density = 1800
@@ -80,7 +63,7 @@ angular_velocity = [0, "30 rpm", 0]
 [[bodies]]
 name = "ball"
 material = "blend"
-method = "incremental"
+method = "second"
 particles = 5000
 sampling = "relaxed"
 [bodies.shape]
@@ -140,7 +123,7 @@ checkpoint_every = 10
 "#;
 
 /// The shortest scene; the tests of bad scenes depend on its line numbers.
-pub const SHORT: &str = r#"method = "reference"
+pub const SHORT: &str = r#"method = "first"
 duration = 1
 [materials.clay]
 density = 1800
@@ -152,6 +135,25 @@ material = "clay"
 shape.sphere = { radius = 1 }
 spacing = 0.1
 "#;
+
+/// Returns the full scene with all settings of all methods, at their defaults.
+pub fn full_with_settings() -> String {
+    let mut text = FULL.to_owned();
+    for factory in built_methods().filter_map(|entry| Some(entry.default_factory?())) {
+        text += &format!("\n[methods.{}]\n", factory.key());
+        for info in factory.settings() {
+            if let Some(value) = factory.get(info.key) {
+                text += &format!("{} = {}\n", info.key, methods::toml(&value));
+            }
+        }
+    }
+    text
+}
+
+/// Returns the key of a method that is built.
+pub fn any_method() -> &'static str {
+    built_methods().next().unwrap().key
+}
 
 /// Reads a scene with [`OPTIONS`].
 pub fn parse(text: &str) -> Result<SceneFile, SceneError> {

@@ -31,12 +31,7 @@ fn every_setting_arrives() {
         for info in factory.settings() {
             let default = factory.get(info.key);
             let value = other_value(&info, default.as_ref());
-            let text = match &value {
-                SettingValue::Number(x) => x.to_string(),
-                SettingValue::Integer(k) => k.to_string(),
-                SettingValue::Word(word) => format!("\"{word}\""),
-            };
-            let text = format!("{SHORT}[methods.{}]\n{} = {text}\n", factory.key(), info.key);
+            let text = format!("{SHORT}[methods.{}]\n{} = {}\n", factory.key(), info.key, toml(&value));
             let scene = parse(&text).unwrap_or_else(|error| panic!("{error}")).scene;
             assert_eq!(scene.methods.get(factory.key(), info.key), Some(value), "{}", info.key);
             for other in built().filter(|other| other.key() != factory.key()) {
@@ -47,6 +42,15 @@ fn every_setting_arrives() {
             assert_eq!(scene, scene.clone());
             assert_ne!(scene.methods, parse(SHORT).unwrap().scene.methods, "{}", info.key);
         }
+    }
+}
+
+/// Returns a value as it stands in a scene.
+pub(crate) fn toml(value: &SettingValue) -> String {
+    match value {
+        SettingValue::Number(x) => x.to_string(),
+        SettingValue::Integer(k) => k.to_string(),
+        SettingValue::Word(word) => format!("\"{word}\""),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tests that no content of a file makes the reader panic.
 
-use crate::{FULL, OPTIONS, SHORT, parse};
+use crate::{FULL, OPTIONS, SHORT, full_with_settings, parse};
 use phyxel_io::scene::{SceneFile, apply_overrides};
 
 /// A simple generator of pseudo-random numbers (splitmix64).
@@ -33,8 +33,9 @@ fn survives(bytes: &[u8]) {
 
 #[test]
 fn truncations_at_every_byte() {
-    for end in 0..FULL.len() {
-        survives(&FULL.as_bytes()[..end]);
+    let full = full_with_settings();
+    for end in 0..full.len() {
+        survives(&full.as_bytes()[..end]);
     }
 }
 
@@ -76,9 +77,10 @@ fn mutations_of_a_good_scene() {
         "\u{0}",
         "\u{feff}",
     ];
+    let full = full_with_settings();
     let mut random = Random(2);
     for _ in 0..3000 {
-        let mut bytes = FULL.as_bytes().to_vec();
+        let mut bytes = full.as_bytes().to_vec();
         for _ in 0..=random.below(4) {
             let start = random.below(bytes.len());
             let end = (start + random.below(8)).min(bytes.len());
@@ -106,10 +108,11 @@ fn values_of_every_type_under_every_key() {
         "nan",
         "07:32:00",
     ];
-    for (number, line) in FULL.lines().enumerate() {
+    let full = full_with_settings();
+    for (number, line) in full.lines().enumerate() {
         let Some((key, _)) = line.split_once(" = ") else { continue };
         for value in VALUES {
-            let changed: Vec<String> = FULL
+            let changed: Vec<String> = full
                 .lines()
                 .enumerate()
                 .map(|(index, old)| if index == number { format!("{key} = {value}") } else { old.to_owned() })

@@ -1,6 +1,6 @@
 //! Tests of overrides by `--set KEY=VALUE`.
 
-use crate::{FULL, SHORT, parse};
+use crate::{FULL, SHORT, any_method, parse};
 use phyxel::material::Property;
 use phyxel::math::{Vec3, vec3};
 use phyxel::methods::SettingValue;
@@ -14,7 +14,7 @@ fn changed(text: &str, overrides: &[(&str, &str)]) -> Result<String, String> {
     apply_overrides(text, "scene.toml", &owned).map_err(|error| error.to_string())
 }
 
-fn set(text: &str, overrides: &[(&str, &str)]) -> SceneFile {
+pub(crate) fn set(text: &str, overrides: &[(&str, &str)]) -> SceneFile {
     let text = changed(text, overrides).unwrap_or_else(|error| panic!("{error}"));
     parse(&text).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -53,8 +53,13 @@ fn entries_go_by_name_or_number() {
     assert_eq!(text, inline.replace("spacing = 1", "spacing = 2"));
 }
 
-fn setting(file: &SceneFile, key: &str) -> SettingValue {
-    file.scene.methods.get("reference", key).unwrap()
+/// Returns the key of a setting that every method has, for `--set`.
+fn safety_key() -> String {
+    format!("methods.{}.safety", any_method())
+}
+
+fn safety(file: &SceneFile) -> SettingValue {
+    file.scene.methods.get(any_method(), "safety").unwrap()
 }
 
 #[test]
@@ -63,8 +68,7 @@ fn missing_keys_and_tables_are_made_in_their_places() {
         SHORT,
         &[
             ("title", "made"),
-            ("methods.reference.safety", "0.9"),
-            ("methods.reference.volume_rule", "sph"),
+            (&safety_key(), "0.9"),
             ("output.checkpoint_every", "5"),
             ("bodies.bar.velocity", "[1, 0, 0]"),
             ("bodies.bar.rotation", "{ axis = [0, 1, 0], angle = \"90 deg\" }"),
@@ -72,8 +76,7 @@ fn missing_keys_and_tables_are_made_in_their_places() {
         ],
     );
     assert_eq!(file.scene.title.as_deref(), Some("made"));
-    assert_eq!(setting(&file, "safety"), SettingValue::Number(0.9));
-    assert_eq!(setting(&file, "volume_rule"), SettingValue::Word("sph".into()));
+    assert_eq!(safety(&file), SettingValue::Number(0.9));
     assert_eq!(file.scene.output.checkpoint_every, 5);
     assert_eq!(file.scene.bodies[0].velocity, Vec3::X);
     assert_eq!(file.scene.bodies[0].shape.placement.rotation.axis, Vec3::Y);
@@ -89,11 +92,11 @@ fn nested_tables_are_made_inside_entries_and_braces() {
     let expected = Shape::Box { center: Vec3::ZERO, size: vec3(1.0, 2.0, 3.0) };
     assert_eq!(file.scene.bodies[1].shape.shape, expected);
     let inline = format!("methods = {{}}\n{SHORT}");
-    let file = set(&inline, &[("methods.reference.safety", "0.7")]);
-    assert_eq!(setting(&file, "safety"), SettingValue::Number(0.7));
-    let headed = format!("{SHORT}[methods.reference]\nsafety = 0.1\n");
-    let file = set(&headed, &[("methods.reference.stabilization", "0")]);
-    assert_eq!(setting(&file, "stabilization"), SettingValue::Number(0.0));
+    let headed = format!("{SHORT}[methods.{}]\n", any_method());
+    for text in [inline, headed] {
+        let file = set(&text, &[(&safety_key(), "0.7")]);
+        assert_eq!(safety(&file), SettingValue::Number(0.7));
+    }
 }
 
 #[test]
@@ -137,20 +140,19 @@ fn a_wrong_key_or_value_is_found_by_the_validation() {
     assert!(broken.starts_with("scene.toml:1:5: not valid TOML"), "{broken}");
 }
 
-/// Checks that one method replaces those of all bodies, as comparisons need; the lines of the scene keep their numbers
-/// and comments.
+/// Checks that one method replaces those of all bodies; the lines of the scene keep their numbers and comments.
 #[test]
 fn one_method_takes_the_place_of_all_others() {
-    let bodies =
-        "[[bodies]] # first\nname = \"a\"\nmethod = \"reference\" # own\n\n[[bodies]]\nname = \"b\"\n";
-    let (text, named) = with_method(&format!("method = 'reference'\n{bodies}"), "x", "embedded").unwrap();
+    let bodies = "[[bodies]] # first\nname = \"a\"\nmethod = \"old\" # own\n\n[[bodies]]\nname = \"b\"\n";
+    let (text, named) = with_method(&format!("method = 'old'\n{bodies}"), "x", "new").unwrap();
     assert_eq!(named, ["a"]);
-    let expected = format!("method = \"embedded\"\n{}", bodies.replace("reference", "embedded"));
+    let expected = format!("method = \"new\"\n{}", bodies.replace("old", "new"));
     assert_eq!(text, expected);
-    let inline = "bodies = [{ name = \"a\", method = \"reference\" }]\n[materials.m]\ndensity = 1\n";
-    let (text, named) = with_method(inline, "x", "embedded").unwrap();
-    let expected = "bodies = [{ name = \"a\", method = \"embedded\" }]\nmethod = \"embedded\"\n[materials.m]\ndensity = 1\n";
+    let inline = "bodies = [{ name = \"a\", method = \"old\" }]\n[materials.m]\ndensity = 1\n";
+    let (text, named) = with_method(inline, "x", "new").unwrap();
+    let expected =
+        "bodies = [{ name = \"a\", method = \"new\" }]\nmethod = \"new\"\n[materials.m]\ndensity = 1\n";
     assert_eq!((text.as_str(), named.len()), (expected, 1));
-    assert_eq!(with_method("bodies = 3\n", "x", "embedded").unwrap().1, [""; 0]);
-    assert!(with_method("a = [", "x", "embedded").unwrap_err().to_string().contains("not valid TOML"));
+    assert_eq!(with_method("bodies = 3\n", "x", "new").unwrap().1, [""; 0]);
+    assert!(with_method("a = [", "x", "new").unwrap_err().to_string().contains("not valid TOML"));
 }

@@ -4,6 +4,8 @@ mod fields;
 pub mod repulsion;
 mod sph_pressure;
 mod sph_viscosity;
+#[cfg(test)]
+mod tests;
 mod viscosity;
 
 pub use fields::{Field, FieldPoint, Fields, ForceField};

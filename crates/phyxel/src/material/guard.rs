@@ -29,8 +29,7 @@ impl VolumeGuard {
     }
 }
 
-/// Energy k_v/2 (det F − 1)², as printed in Mueller 2004 Eqs. 7, 22. It acts as an added bulk modulus: λ becomes λ +
-/// k_v.
+/// Energy k_v/2 (det F − 1)² of Mueller 2004 Eqs. 7, 22, as printed. It adds to the bulk modulus: λ becomes λ + k_v.
 #[derive(Clone, Copy, Debug)]
 pub struct VolumeStiffness(pub Real);
 

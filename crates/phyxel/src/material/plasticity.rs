@@ -5,7 +5,7 @@
 //!   s principal stretches of the fit (1)   P principal stress of s (Pa)   ν flow rate (1/s)   P_Y yield stress (Pa)
 //!   α accumulated plastic stress (Pa)   K hardening (1)
 //! Departs from the papers: their ν is per step, which makes the material depend on the time step
-//! ([`FlowRule::PerStep`]); the exponential also cannot exceed 1.
+//! ([`FlowRule::PerStep`]); with the exponential, γ also cannot exceed 1.
 
 use super::{Lame, Law};
 use crate::math::{Mat3, Real, Svd, Vec3, svd};
@@ -39,10 +39,10 @@ impl YieldMeasure {
 /// Meaning of the flow rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlowRule {
-    /// Per second: the material does not depend on the time step.
+    /// The rate is per second: the material does not depend on the time step.
     #[default]
     PerSecond,
-    /// Per step, γ = ν (|P| − Y)/|P| up to 1, as printed.
+    /// The rate is per step, γ = ν (|P| − Y)/|P| up to 1, as printed.
     PerStep,
 }
 
@@ -137,7 +137,7 @@ impl Yielding {
 pub struct Unseen {
     /// Energy density of that deformation (J/m³).
     pub energy_density: Real,
-    /// Speed of sound over the particle's size (1/s).
+    /// Speed of sound divided by the particle's size (1/s).
     pub sound_rate: Real,
 }
 
@@ -201,8 +201,8 @@ impl Yielding {
     }
 }
 
-/// Returns ln f_p, the plastic part of principal stretches. det f_p = 1, and s/f_p has (1 − γ) of the deviatoric log
-/// strain of s.
+/// Returns ln f_p, the plastic part of principal stretches: det f_p = 1, and s/f_p has (1 − γ) of the log deviator of
+/// s.
 #[inline]
 pub fn log_plastic_stretch(stretch: Vec3, fraction: Real) -> Vec3 {
     let log = stretch.max(Vec3::splat(LEAST_STRETCH)).map(Real::ln);

@@ -2,6 +2,7 @@
 
 use crate::contact::{Contacts, Grips, Holds};
 use crate::forces::Fields;
+use crate::linear::Solved;
 use crate::math::Real;
 use crate::particles::{Carry, PARTICLES, Particles, Remap, StateData, StateItem, StateVisitor};
 use crate::surface::CarriedPoints;
@@ -45,7 +46,7 @@ impl StepContext<'_> {
 
 /// Data of the world that refers to the particles of a group by index. Checkpoints and remaps visit the same list.
 pub(crate) struct Companions<'a> {
-    /// 1 for particles that touch an obstacle: it decides what the next kick meets.
+    /// Contact mark of each particle: it touches nothing, touches an obstacle or is held by one. The next kick uses it.
     pub(crate) touching: &'a mut Vec<u32>,
     /// Particles that grips hold.
     pub(crate) holds: &'a mut Holds,
@@ -72,6 +73,13 @@ pub struct StepReport {
     pub n_unconverged: usize,
     /// Number of particles that yielded.
     pub n_yielded: usize,
+}
+
+impl StepReport {
+    /// Creates the report of a step with one solve.
+    pub fn new(solved: Solved, n_yielded: usize) -> Self {
+        Self { iterations: solved.iterations, n_unconverged: usize::from(!solved.converged), n_yielded }
+    }
 }
 
 /// Reason why a step failed.

@@ -7,7 +7,7 @@ use std::ops::Add;
 /// Energies of a state (J).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Energies {
-    /// Elastic energy, where the method has one.
+    /// Elastic energy, if the method has one.
     pub elastic: Option<ElasticEnergy>,
     /// Work done by plastic flow so far.
     pub plastic_work: Real,

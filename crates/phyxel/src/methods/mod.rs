@@ -1,6 +1,7 @@
 //! Simulation methods: each implements one published paper, behind one trait. Methods never import each other.
 
 mod catalogue;
+mod columns;
 mod context;
 pub mod embedded;
 mod energies;
@@ -27,8 +28,7 @@ use crate::neighbors::Components;
 use crate::particles::{Particles, Remap, StateVisitor};
 use std::fmt::Debug;
 
-/// Smallest volume ratio that is used in divisions, in dissipation and in logarithms; smaller ratios are replaced by
-/// it.
+/// Smallest volume ratio used in divisions, dissipation and logarithms; smaller ratios are replaced by it.
 const LEAST_VOLUME_RATIO: Real = 0.1;
 
 /// A published method that drives one group of bodies.
@@ -73,8 +73,8 @@ pub trait Method: Send + Sync {
         Err(MethodError { body, message: "its method takes no particles while it runs".into() })
     }
 
-    /// Follows the removal of particles. `particles` are those that are left, `remap` says where each was before; forces
-    /// become those of the matter that is left.
+    /// Follows the removal of particles. `particles` are the remaining ones, and `remap` gives the origin of each.
+    /// Forces become those of the remaining matter.
     ///
     /// # Errors
     /// If the method cannot do it; nothing has changed then.
@@ -195,8 +195,7 @@ pub trait MethodFactory: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Returns the present value of a setting; `None` if there is no such setting or it does not apply with the other
-    /// settings.
+    /// Returns the present value of a setting; `None` if it does not exist or does not apply with the other settings.
     fn get(&self, _key: &str) -> Option<SettingValue> {
         None
     }
@@ -294,7 +293,7 @@ pub struct TimeStepLimit {
 pub struct ColumnInfo {
     /// Name of the column in scenes.
     pub name: &'static str,
-    /// SI unit.
+    /// SI unit of the column.
     pub unit: &'static str,
     /// Meaning of the column, for users.
     pub about: &'static str,

@@ -12,7 +12,7 @@ pub struct SettingInfo {
     pub kind: SettingKind,
     /// Explains the default where it depends on other settings; `None` if the default is that of the factory.
     pub default_note: Option<&'static str>,
-    /// One sentence for users.
+    /// Description for users, one sentence.
     pub about: &'static str,
 }
 
@@ -239,8 +239,7 @@ mod tests {
     use super::*;
     use crate::methods::CATALOGUE;
 
-    /// Checks that every setting of every method is read back as it was set, and that values beyond its limits are
-    /// refused.
+    /// Checks that every setting of every method is read back as set, and that values beyond its limits are refused.
     #[test]
     fn settings_arrive_and_keep_their_limits() {
         for entry in CATALOGUE {
@@ -273,7 +272,7 @@ mod tests {
     fn samples(info: &SettingInfo) -> Vec<SettingValue> {
         match info.kind {
             SettingKind::Number(_, range) | SettingKind::NumberOrWord(range, _) => {
-                // 1.5 and 0.3 suit thresholds that depend on other settings, too
+                // 1.5 and 0.3 are also allowed for thresholds that depend on other settings
                 let mut all: Vec<SettingValue> = [0.3, 1.5, 0.005]
                     .into_iter()
                     .filter(|x| range.contains(*x) && !(info.key == "split_at" && *x < 1.2))

@@ -32,8 +32,7 @@ pub struct Particles {
     pub volume: Vec<Real>,
     /// Half the local spacing at the start, for drawing (m).
     pub radius: Vec<Real>,
-    /// Distance from the centre at which obstacles stop a particle: half the spacing, less where flow has made matter
-    /// thinner (m).
+    /// Distance at which obstacles stop a particle: half the spacing, less where flow has made matter thinner (m).
     pub contact_radius: Vec<Real>,
     /// Impulses that others (bodies of other groups, a hand, the caller) have given and the group's method has not yet
     /// applied; empty if there are none, as between the calls of a world (N s).

@@ -28,9 +28,9 @@ pub enum Property {
 /// Part of a material that a property belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Every material has it.
+    /// A property that every material has.
     Matter,
-    /// Only matter that flows over a yield stress has it.
+    /// A property of materials that flow above a yield stress.
     Creep,
 }
 
@@ -55,7 +55,7 @@ pub struct PropertyInfo {
     pub part: Part,
     /// True if the property may change while a world runs.
     pub may_change: bool,
-    /// One sentence for users.
+    /// Description for users, one sentence.
     pub about: &'static str,
 }
 

@@ -1,5 +1,4 @@
-//! Access to state: each state array is listed once; checkpoints, reordering, splitting, merging and digests are
-//! visitors.
+//! Access to state: each array is listed once; checkpoints, reordering, splitting, merging and digests are visitors.
 
 use super::Parameter;
 use crate::math::{Mat3, Real, Vec3};

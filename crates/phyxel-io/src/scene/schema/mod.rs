@@ -62,7 +62,7 @@ pub struct Key {
     pub kind: Kind,
     /// Behaviour if the key is absent.
     pub presence: Presence,
-    /// One sentence for users.
+    /// Description for users, one sentence.
     pub doc: &'static str,
 }
 
@@ -101,7 +101,7 @@ pub enum Kind {
     Boolean,
     /// Any text that is not empty.
     Text,
-    /// A name that can stand in a file name and in the head of a CSV column.
+    /// A name that can be used in a file name and in the head of a CSV column.
     Name,
     /// One word of a list, each with its meaning.
     Choice(&'static [(&'static str, &'static str)]),

@@ -11,8 +11,7 @@ use crate::scene::units::Dimension;
 const TIME: Quantity = quantity(Dimension::TIME, Range::POSITIVE);
 const START_TIME: Quantity = quantity(Dimension::TIME, Range::NON_NEGATIVE);
 const SPACING: Quantity = quantity(Dimension::LENGTH, Range::POSITIVE);
-/// Largest number of particles: more than any machine can hold, so that typing errors are found before memory is
-/// requested.
+/// Largest number of particles: more than any machine can hold, so that typing errors are found before memory is used.
 const MAX_PARTICLES: i64 = 1_000_000_000;
 /// Largest seed: TOML integers are signed, and every non-negative one is a valid seed.
 const MAX_SEED: i64 = i64::MAX;

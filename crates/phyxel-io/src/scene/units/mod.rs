@@ -1,7 +1,7 @@
 //! Parsing of physical quantities in scene files: "0.5 MPa" as a pressure gives 500000.0 in SI units.
 //!
-//! A unit is a product of symbols: `kg/m3`, `Pa.s`, `Pa·s`, `m/s^2`, `m/s²`, `1/s`. A division applies to the next
-//! symbol only.
+//! A unit is a product of symbols: `kg/m3`, `Pa.s`, `Pa·s`, `m/s^2`, `m/s²`, `1/s`. A `/` applies to the next symbol
+//! only.
 
 mod dimension;
 mod table;
@@ -89,8 +89,7 @@ fn unknown(symbol: &str, expected: Dimension) -> UnitError {
     UnitError::UnknownUnit { unit: symbol.to_owned(), nearest: suggestion(symbol, expected), expected }
 }
 
-/// Parses the power written after a symbol: `3`, `^3`, `³`, `-1`, `^-1`, `⁻¹`; an empty text is 1. `None` if it is not
-/// valid.
+/// Parses the power after a symbol: `3`, `^3`, `³`, `-1`, `^-1`, `⁻¹`; empty text is 1. `None` if it is not valid.
 fn parse_power(text: &str) -> Option<i16> {
     if text.is_empty() {
         return Some(1);

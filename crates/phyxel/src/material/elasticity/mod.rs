@@ -239,8 +239,7 @@ mod tests {
         }
     }
 
-    /// Checks that the principal and the full forms of stress and energy agree, also in the form that flowing matter
-    /// uses.
+    /// Checks that the principal forms of stress and energy, which flowing matter uses, agree with the full forms.
     #[test]
     fn principal_forms_agree_with_the_whole_ones() {
         let lame = Lame::from_moduli(1e5, 0.35);
@@ -274,7 +273,7 @@ mod tests {
         }
     }
 
-    /// Every law pushes matter that was squashed flat, or turned inside out, back outwards.
+    /// Checks that every law pushes matter that was flattened or turned inside out back outwards.
     #[test]
     fn flattened_and_inverted_matter_is_pushed_back() {
         let lame = Lame::from_moduli(1e5, 0.3);

@@ -1,40 +1,32 @@
 //! Quantities of the state that users see: columns of frames and of the ledger.
 
 use super::Embedded;
-use crate::material::von_mises;
-use crate::math::{Mat3, Real, max_over, sum_over, svd, symmetric_eigen, trace};
+use crate::math::{Mat3, Real, max_over, sum_over, svd, symmetric_eigen};
 use crate::methods::strays::strays;
-use crate::methods::{ColumnInfo, LEAST_VOLUME_RATIO};
+use crate::methods::{ColumnInfo, columns};
 use crate::particles::Particles;
 use rayon::prelude::*;
 
 pub(super) const COLUMNS: &[ColumnInfo] = &[
-    ColumnInfo::scalar("stress", "Pa", "von Mises equivalent of the Cauchy stress"),
-    ColumnInfo::scalar("pressure", "Pa", "minus a third of the trace of the Cauchy stress"),
-    ColumnInfo::scalar("volume_ratio", "1", "current volume over rest volume, det F"),
-    ColumnInfo::scalar("stretch", "1", "largest principal stretch that is elastic"),
+    columns::STRESS,
+    columns::PRESSURE,
+    columns::VOLUME_RATIO,
+    columns::STRETCH,
     ColumnInfo::scalar("plastic_stretch", "1", "largest principal stretch that has flowed"),
-    ColumnInfo::scalar("plastic_strain", "1", "accumulated equivalent plastic strain"),
-    ColumnInfo::scalar("hardening", "Pa", "accumulated plastic stress"),
-    ColumnInfo::scalar("stray", "1", "1 where a particle has lost touch with the matter"),
+    columns::PLASTIC_STRAIN,
+    columns::HARDENING,
+    columns::STRAY,
     ColumnInfo::vector("embedded_position", "m", "position in the embedded shape"),
 ];
 
 impl Embedded {
-    fn cauchy_stress(&self, particles: &Particles, i: usize) -> Mat3 {
-        let f = self.gradients[i];
-        let law = self.bodies[particles.body[i] as usize].law;
-        let det = f.determinant();
-        let ratio = if det.abs() < LEAST_VOLUME_RATIO { LEAST_VOLUME_RATIO } else { det };
-        law.first_piola(self.lame.at(i), f) * f.transpose() * (1.0 / ratio)
-    }
-
     pub(super) fn compute_column(&self, name: &str, particles: &Particles) -> Option<Vec<Real>> {
+        let law = |i: usize| self.bodies[particles.body[i] as usize].law;
+        let first_piola = |i: usize, f: Mat3| law(i).first_piola(self.lame.at(i), f);
+        if let Some(column) = columns::strain_column(name, &self.gradients, first_piola) {
+            return Some(column);
+        }
         let value: &(dyn Fn(usize) -> Real + Sync) = match name {
-            "stress" => &|i| von_mises(self.cauchy_stress(particles, i)),
-            "pressure" => &|i| -trace(self.cauchy_stress(particles, i)) / 3.0,
-            "volume_ratio" => &|i| self.gradients[i].determinant(),
-            "stretch" => &|i| svd(self.gradients[i]).sigma.x,
             "plastic_stretch" => &|i| svd(self.plastic_gradient[i]).sigma.x,
             "plastic_strain" => &|i| self.plastic_strain[i],
             "hardening" => &|i| self.hardening[i],

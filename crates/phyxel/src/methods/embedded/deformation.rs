@@ -46,7 +46,7 @@ fn turned(rotation: Mat3, fraction: Real) -> Mat3 {
 
 impl Response<'_> {
     /// Returns P and the flow of a particle with deformation gradient F. Jones 2014 Eqs. 4, 6, 7.
-    /// Where matter flows, P is the derivative of Ψ(F F_p⁻¹), P(s_e) F_p⁻ᵀ, with the bonds before the flow.
+    /// In matter that flows, P is the derivative of Ψ(F F_p⁻¹), P(s_e) F_p⁻ᵀ, with the bonds before the flow.
     #[inline]
     fn of(&self, i: usize, f: Mat3, volume: Real, unseen: Real) -> (Mat3, Flow) {
         let BodyFacts { law, measure, .. } = self.bodies[self.particles.body[i] as usize];
@@ -172,14 +172,12 @@ impl Embedded {
         self.force = force;
     }
 
-    /// Returns half the room of a particle, 0 if it never flowed. Rooms shrink with elastic compression, which is not
-    /// crowding (m).
+    /// Returns half the room of a particle, 0 if it never flowed. Rooms shrink with elastic compression (m).
     fn reach_of(&self, i: usize, least_stretch: Real) -> Real {
         if self.plastic_strain[i] > 0.0 { 0.5 * self.room[i] * least_stretch.clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// Returns half of the repulsion of two particles that are near each other, because each of the two bonds between
-    /// them adds it.
+    /// Returns half of the repulsion of two near particles, because each of the two bonds between them adds it.
     #[inline(always)]
     fn crowding(&self, i: usize, j: usize, bond: Vec3) -> Option<repulsion::Pair> {
         let room = self.reach[i] + self.reach[j];

@@ -39,8 +39,7 @@ impl Embedded {
         })
     }
 
-    /// Minimises Σ_ij |w_ij (u_ij − e_ij)|² over the embedded positions, Jones 2014 Eq. 9, by its normal equations L e
-    /// = b:
+    /// Minimises Σ_ij |w_ij (u_ij − e_ij)|² over all e_i, Jones 2014 Eq. 9, by its normal equations L e = b:
     ///   L_ii = Σ_j ω_ij + Σ_k ω_ki,   L_ij = −ω_ij − ω_ji,   b_i = Σ_k ω_ki u_ki − Σ_j ω_ij u_ij,   ω = w²
     /// Departs from the paper: Eq. 12 is right only for mutual lists with equal weights, and no particle is pinned. L
     /// has one null vector per connected piece, b lies in its range, and conjugate gradients that start from the old

@@ -1,4 +1,4 @@
-//! Deformation embedding: large elastic and plastic deformation together, in three spaces.
+//! Deformation embedding: large elastic and plastic deformation together, in world, rest and embedded space.
 //! Jones 2014 Deformation Embedding for Point-Based Elastoplastic Simulation.
 //!
 //! Every particle keeps the rest bonds u_ij to its neighbours; fitting the world bonds to them gives F_i, stress and
@@ -27,9 +27,8 @@ mod stability;
 mod tests;
 mod volumes;
 
-pub use params::{
-    Embedding, Integrator, ListUpdate, MassRule, Params, Resampling, ViscosityModel, VolumeRule,
-};
+pub use crate::methods::explicit::ViscosityModel;
+pub use params::{Embedding, Integrator, ListUpdate, MassRule, Params, Resampling, VolumeRule};
 
 use super::stiffness::Stiffness;
 use super::thin_bodies::warning_of_thin_parts;
@@ -249,11 +248,7 @@ impl Method for Embedded {
         }
         explicit::meet_after_kick(particles, ctx);
         let n_yielded = self.flow(particles, ctx); // ũ_ij = F_p u_ij
-        let mut report = StepReport {
-            iterations: solved.iterations,
-            n_unconverged: usize::from(!solved.converged),
-            n_yielded,
-        };
+        let mut report = StepReport::new(solved, n_yielded);
         if self.is_update_due() {
             let embedded = self.embed(particles, ctx); // Eqs. 9–12
             let energy = self.energy_before_update(particles, ctx);

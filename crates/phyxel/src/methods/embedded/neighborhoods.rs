@@ -148,7 +148,7 @@ impl Embedded {
         !self.basis[i].is_degenerate() && SOUND_RATIOS.contains(&self.gradients[i].determinant())
     }
 
-    /// Returns the particles whose F is not usable, in ascending order, each with the mean deformation gradient of its
+    /// Returns the particles whose F is not usable, ascending, each with the mean deformation gradient of its
     /// neighbours.
     fn gradients_around_lost(&self) -> Vec<(usize, Mat3)> {
         let mean = |i: usize| {

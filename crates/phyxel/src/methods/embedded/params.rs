@@ -3,6 +3,7 @@
 use super::Embedded;
 use crate::material::FlowRule;
 use crate::math::{Range, Real};
+use crate::methods::explicit::ViscosityModel;
 use crate::methods::settings::{self, Setting, SettingError, SettingInfo, SettingKind, SettingValue, index};
 use crate::methods::{Matter, Method, MethodError, MethodFactory};
 use crate::neighbors::SLOTS;
@@ -35,15 +36,6 @@ pub enum Integrator {
     SymplecticEuler,
     /// Jones 2014 Sec. 3.2 with elastic forces in both halves: viscosity implicit in the first, explicit in the second.
     Newmark,
-}
-
-/// Quantity that viscosity acts on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ViscosityModel {
-    /// The rate of strain: true shear viscosity, which does not brake rigid motion.
-    StrainRate,
-    /// Differences of velocity, Jones 2014 Eq. 8 made symmetric: also brakes rotation.
-    Sph,
 }
 
 /// Method that finds the embedded positions.
@@ -80,8 +72,7 @@ pub enum Resampling {
     },
     /// By the eigenvalues of Jones 2014 Eq. 13, compared with those at the start.
     Eigenvalues {
-        /// A particle splits if its largest eigenvalue falls under this fraction of the smallest largest one at the
-        /// start.
+        /// A particle splits if its largest eigenvalue falls under this fraction of the smallest largest one at start.
         split: Real,
         /// Particles merge if the smallest eigenvalue exceeds this multiple of the largest smallest one at the start.
         merge: Real,

@@ -15,8 +15,7 @@ use crate::particles::Particles;
 /// If more than this fraction of a body's particles would split or merge at rest, the thresholds are refused.
 const RESAMPLED_AT_REST: Real = 0.05;
 
-/// Returns a warning for bodies on a lattice, because flow lines up the layers of a lattice and merges them all at
-/// once.
+/// Returns a warning for bodies on a lattice, because flow lines up its layers and merges them all at once.
 fn lattice_warning(body: &GroupBody) -> Option<String> {
     (body.sampling == Sampling::Lattice).then(|| {
         format!(

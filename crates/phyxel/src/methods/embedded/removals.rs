@@ -1,4 +1,4 @@
-//! Particles that are removed while the method runs.
+//! Removal of particles while the method runs.
 
 use super::Embedded;
 use crate::particles::{GONE, Particles, Remap};

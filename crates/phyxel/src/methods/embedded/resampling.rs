@@ -14,8 +14,7 @@ use crate::neighbors::{SLOTS, SlotBonds};
 use crate::particles::{Carry, Origin, PARTICLES, Particles, Remap, StateData, StateItem, StateVisitor};
 use rayon::prelude::*;
 
-/// Largest number of operations of each kind in one update, as a fraction of all particles, because each one is a
-/// disturbance.
+/// Largest number of operations of each kind per update, as a fraction of all particles: each one is a disturbance.
 const MOST_OPERATIONS: Real = 0.02;
 /// A neighbour closes the gap along a direction if the cosine of the angle between them exceeds this.
 const CONE: Real = 0.7;
@@ -74,7 +73,7 @@ impl Editor<'_> {
         *row.count -= 1;
     }
 
-    /// Adds a bond; in a full row it replaces the longest one if it is shorter.
+    /// Adds a bond; in a full row it replaces the longest bond if the new one is shorter.
     fn add(&mut self, k: usize, j: usize, vector: Vec3) {
         let row = self.bonds.row_mut(k);
         let n = *row.count as usize;
@@ -186,8 +185,7 @@ impl Embedded {
         self.bonds.vectors(i).iter().map(|u| u.length_squared()).fold(Real::INFINITY, Real::min).sqrt()
     }
 
-    /// Finds the reference eigenvalues of Eq. 13 at rest for the paper's rule: the smallest largest and the largest
-    /// smallest one.
+    /// Finds the eigenvalues of Eq. 13 at rest for the paper's rule: the smallest largest and the largest smallest one.
     pub(super) fn find_rest_eigenvalues(&mut self) {
         if !matches!(self.params.resampling, Resampling::Eigenvalues { .. }) {
             return;

@@ -36,7 +36,7 @@ impl Embedded {
         }
         ctx.timings.stage("speed limit", || {
             let n = particles.len();
-            // two particles differ by at most twice the largest difference from the common mean
+            // velocities of two particles differ by at most twice the largest difference from the common mean
             let mean = particles.momentum() / particles.total_mass();
             let spread =
                 max_over(n, |i| (particles.velocity[i] - mean).length() / self.speed_limit(particles, i));

@@ -1,5 +1,4 @@
-//! Response of explicit steps to other bodies: pairs of particles exchange impulses, by Gauss-Seidel iteration with a
-//! warm start.
+//! Response of explicit steps to other bodies: pairs of particles exchange impulses (Gauss-Seidel with a warm start).
 
 use super::Phase;
 use crate::contact::{AllGroups, BodyContactStep, Pair};

@@ -15,6 +15,15 @@ use crate::math::{Real, Vec3, sum_over};
 use crate::particles::Particles;
 use rayon::prelude::*;
 
+/// Quantity that viscosity acts on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ViscosityModel {
+    /// The rate of strain: true shear viscosity, which does not brake rigid motion.
+    StrainRate,
+    /// Differences of velocity, as in SPH: also brakes rotation.
+    Sph,
+}
+
 /// Applies forces and fields to the velocities: v ← v + Δt (f/m + g).
 pub fn kick(particles: &mut Particles, ctx: &mut StepContext<'_>, force: &[Vec3], duration: Real) {
     let StepContext { timings, fields, .. } = ctx;
@@ -48,8 +57,7 @@ fn meet(particles: &mut Particles, ctx: &mut StepContext<'_>, phase: Phase) {
     });
 }
 
-/// Handles bodies first and obstacles last, because obstacles do not give way. Particles pressed between both need a
-/// second round.
+/// Handles bodies, then obstacles, which do not give way. Particles pressed between both need a second round.
 fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, phase: Phase) {
     let is_near = contacts.bodies.is_near();
     let is_between = is_near && !contacts.obstacles.is_empty();

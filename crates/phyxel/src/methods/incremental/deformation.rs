@@ -126,7 +126,7 @@ impl Incremental {
             left = left.clamp(Vec3::splat(STRETCHES.0), Vec3::splat(STRETCHES.1));
         }
         let tension = match (self.params.force_form, self.params.history) {
-            // P of the additive strain I + ε is linear in ε, and is taken for τ
+            // P of the additive strain I + ε is linear in ε, and is used as τ
             (ForceForm::Corrected, History::Additive) => scaled_columns(u, stress) * v.transpose(),
             (ForceForm::Corrected, _) => scaled_columns(u, stress * left) * u.transpose(),
             (ForceForm::Kernel, _) => self.kernel_stress(u, stress, left, v),

@@ -11,13 +11,11 @@ use rayon::prelude::*;
 
 /// Width of the skin: lists reach farther than the support by this fraction of it.
 const SKIN: Real = 0.1;
-/// Fraction of the particles that may be strained by more than half the skin and so lack neighbours that have no weight
-/// yet.
+/// Fraction of particles that may be strained by more than half the skin, and lack neighbours without weight.
 const FEW_STRAINED: Real = 0.002;
 /// Largest strain of any particle before lists are renewed.
 const MOST_STRAIN: Real = 0.2;
-/// Distance, relative to the mean motion of its piece of matter, beyond which a particle may have met others
-/// (supports).
+/// Motion relative to the mean of its piece of matter beyond which a particle may have met others (supports).
 const FAR: Real = 0.3;
 /// With fewer neighbours than this, the support grows until it contains this many.
 const FEW: usize = 10;

@@ -22,20 +22,21 @@ mod stored_rest;
 #[cfg(test)]
 mod tests;
 
-pub use params::{ForceForm, History, Integrator, Params, StressForm, ViscosityModel};
+pub use crate::methods::explicit::ViscosityModel;
+pub use params::{ForceForm, History, Integrator, Params, StressForm};
 
 use self::lists::{BondFacts, Metric};
 use super::stiffness::Stiffness;
 use super::strays::strays;
 use super::thin_bodies::warning_of_thin_parts;
 use super::{
-    Change, ColumnInfo, Connectivity, Energies, LEAST_VOLUME_RATIO, Method, MethodError, StepContext,
-    StepError, StepReport, TimeStepLimit, count_pieces, explicit,
+    Change, ColumnInfo, Connectivity, Energies, Method, MethodError, StepContext, StepError, StepReport,
+    TimeStepLimit, columns, count_pieces, explicit,
 };
 use crate::forces::{SphPressure, SphViscosity, StrainRateDamping, Viscosity, ViscousBonds};
 use crate::linear::Solved;
-use crate::material::{LameParameter, Law, MaterialChange, Property, YieldMeasure, von_mises};
-use crate::math::{Mat3, Real, Vec3, sum_over, svd, trace};
+use crate::material::{LameParameter, Law, MaterialChange, Property, YieldMeasure};
+use crate::math::{Mat3, Real, Vec3, sum_over};
 use crate::mls::EvenBonds;
 use crate::neighbors::Neighbors;
 use crate::particles::{Carry, PARTICLES, Particles, Remap, StateData, StateItem, StateVisitor};
@@ -99,7 +100,7 @@ pub struct Incremental {
     responses: Vec<Response>,
     carriers: Vec<Mat3>,
     increments: Vec<Increment>,
-    /// Positions that F belongs to (m).
+    /// Positions up to which the motion is included in F (m).
     before: Vec<Vec3>,
     viscous: Viscosity,
     sph: SphViscosity,
@@ -123,7 +124,7 @@ struct RestFacts {
     time_step: Real,
     /// Particle with the largest amplitude in the highest mode.
     fastest: usize,
-    /// [`Incremental::time_scale`] at the start (s).
+    /// Value of [`Incremental::time_scale`] at the start (s).
     time_scale: Real,
 }
 
@@ -204,11 +205,7 @@ impl Method for Incremental {
             explicit::kick(particles, ctx, &self.force, last * dt);
         }
         explicit::meet_after_kick(particles, ctx);
-        Ok(StepReport {
-            iterations: solved.iterations,
-            n_unconverged: usize::from(!solved.converged),
-            n_yielded,
-        })
+        Ok(StepReport::new(solved, n_yielded))
     }
 
     fn max_time_step(&self, _particles: &Particles) -> TimeStepLimit {
@@ -312,31 +309,26 @@ impl Method for Incremental {
     }
 
     fn columns(&self) -> &'static [ColumnInfo] {
-        const {
-            &[
-                ColumnInfo::scalar("stress", "Pa", "von Mises equivalent of the Cauchy stress"),
-                ColumnInfo::scalar("pressure", "Pa", "minus a third of the trace of the Cauchy stress"),
-                ColumnInfo::scalar("volume_ratio", "1", "current volume over rest volume, det F"),
-                ColumnInfo::scalar("stretch", "1", "largest principal stretch that is elastic"),
-                ColumnInfo::scalar("plastic_strain", "1", "accumulated equivalent plastic strain"),
-                ColumnInfo::scalar("hardening", "Pa", "accumulated plastic stress"),
-                ColumnInfo::scalar("stray", "1", "1 where a particle has lost touch with the matter"),
-            ]
-        }
+        &[
+            columns::STRESS,
+            columns::PRESSURE,
+            columns::VOLUME_RATIO,
+            columns::STRETCH,
+            columns::PLASTIC_STRAIN,
+            columns::HARDENING,
+            columns::STRAY,
+        ]
     }
 
     fn column(&self, name: &str, particles: &Particles) -> Option<Vec<Real>> {
-        let value: &(dyn Fn(usize) -> Real + Sync) = match name {
-            "stress" => &|i| von_mises(self.cauchy_stress(particles, i)),
-            "pressure" => &|i| -trace(self.cauchy_stress(particles, i)) / 3.0,
-            "volume_ratio" => &|i| self.gradient[i].determinant(),
-            "stretch" => &|i| svd(self.gradient[i]).sigma.x,
-            "plastic_strain" => &|i| self.plastic_strain[i],
-            "hardening" => &|i| self.hardening[i],
-            "stray" => return Some(strays(particles)),
-            _ => return None,
-        };
-        Some((0..particles.len()).into_par_iter().map(value).collect())
+        let law = |i: usize| self.bodies[particles.body[i] as usize].law;
+        let first_piola = |i: usize, f: Mat3| law(i).first_piola(self.lame.at(i), f);
+        match name {
+            "plastic_strain" => Some(self.plastic_strain.clone()),
+            "hardening" => Some(self.hardening.clone()),
+            "stray" => Some(strays(particles)),
+            name => columns::strain_column(name, &self.gradient, first_piola),
+        }
     }
 
     fn counters(&self, particles: &Particles) -> Vec<(&'static str, Real)> {
@@ -430,12 +422,5 @@ impl Incremental {
         };
         explicit::meet_before_moving(particles, ctx);
         solved
-    }
-
-    fn cauchy_stress(&self, particles: &Particles, i: usize) -> Mat3 {
-        let f = self.gradient[i];
-        let law = self.bodies[particles.body[i] as usize].law;
-        let ratio = f.determinant().max(LEAST_VOLUME_RATIO);
-        law.first_piola(self.lame.at(i), f) * f.transpose() * (1.0 / ratio)
     }
 }

@@ -3,6 +3,7 @@
 use super::Incremental;
 use crate::material::FlowRule;
 use crate::math::{Range, Real};
+use crate::methods::explicit::ViscosityModel;
 use crate::methods::settings::{self, Setting, index};
 use crate::methods::{Matter, Method, MethodError, MethodFactory};
 use crate::particles::Particles;
@@ -44,15 +45,6 @@ pub enum Integrator {
     Leapfrog,
     /// A whole kick, implicit viscosity, drift.
     SymplecticEuler,
-}
-
-/// Quantity that viscosity acts on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ViscosityModel {
-    /// The rate of strain: true shear viscosity, which does not brake rigid motion.
-    StrainRate,
-    /// Differences of velocity, as in SPH: also brakes rotation.
-    Sph,
 }
 
 /// Settings of the incremental method.

@@ -11,7 +11,7 @@ use crate::methods::{Matter, MethodError, keys};
 use crate::neighbors::{Neighbors, Points, nearest};
 use crate::particles::Particles;
 
-/// Returns the room of each particle: the distance that it keeps from others, at most that of its nearest neighbour now
+/// Returns the room of each particle, the distance that it keeps from others: at most that of its nearest neighbour
 /// (m).
 fn rooms(particles: &Particles, keys: &[u32]) -> Vec<Real> {
     let x = &particles.position;

@@ -1,4 +1,4 @@
-//! Particles that are removed while the method runs.
+//! Removal of particles while the method runs.
 
 use super::Incremental;
 use crate::material::LameParameter;
@@ -7,7 +7,7 @@ use crate::methods::Method;
 use crate::particles::{Carry, Origin, PARTICLES, Particles, Remap, StateData, StateItem, StateVisitor};
 
 impl Incremental {
-    /// Removes particles; bonds between those that are left keep their residuals.
+    /// Removes particles; bonds between the remaining ones keep their residuals.
     pub(super) fn remove(&mut self, particles: &Particles, remap: &mut Remap) {
         let (old, old_residual) = (std::mem::take(&mut self.neighbors), std::mem::take(&mut self.residual));
         self.visit_state(remap);

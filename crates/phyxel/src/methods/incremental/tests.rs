@@ -36,8 +36,7 @@ fn affine_steps_compose() {
     }
 }
 
-/// Targets 3 and 9: no strain is left after stretching, a rotation by 90° and unstretching, except with a sum of
-/// strains.
+/// Targets 3 and 9: stretching, rotating by 90° and unstretching leaves no strain, except with a sum of strains.
 #[test]
 fn turning_between_stretching_and_unstretching_leaves_nothing() {
     let left = |history| {
@@ -61,8 +60,7 @@ fn turning_between_stretching_and_unstretching_leaves_nothing() {
     assert!(additive > 0.2, "{additive}");
 }
 
-/// Checks forces against differences of the energy, for every law, in a state with residuals. The weights are those of
-/// the step.
+/// Checks forces against differences of the energy with the weights of the step, for every law, with residuals.
 #[test]
 fn forces_are_minus_the_gradient_of_the_energy() {
     for &(law, key, _) in Law::ALL {
@@ -184,8 +182,7 @@ fn corrected_forces_are_exact_also_at_surfaces() {
     assert!((corrected - 1.0).abs() < 0.01 && kernel < 0.9, "{corrected} {kernel}");
 }
 
-/// Checks that a particle without neighbours keeps its F and is counted, and that particles of two bodies never become
-/// neighbours.
+/// Checks that a particle without neighbours keeps its F and is counted, and that two bodies never become neighbours.
 #[test]
 fn the_lonely_keep_their_deformation() {
     let mut particles = lattice([4, 4, 4], 0.1, 0.0);
@@ -238,4 +235,44 @@ fn rooms_shrink_along_the_squeeze() {
         }
         assert!(n_seen > 500, "{n_seen}");
     }
+}
+
+/// Checks that the pressure of crowded particles is part of the forces: it pushes a squeezed block apart and leaves a
+/// stretched one alone.
+#[test]
+fn pressure_pushes_a_squeezed_block_apart() {
+    let outward = |scale: Real, pressure: Real| {
+        let mut particles = lattice([5, 5, 5], 0.1, 0.0);
+        let params = Params { pressure, repulsion: 0.0, ..Params::default() };
+        let mut method = build(params, &mut particles);
+        deform(&mut method, &mut particles, Mat3::from_diagonal(Vec3::splat(scale)));
+        sum_over::<Real, _>(particles.len(), |i| method.force[i].dot(particles.position[i]))
+    };
+    let (with, without) = (outward(0.9, 0.5), outward(0.9, 0.0));
+    assert!(without > 0.0 && with > 1.1 * without, "{with} {without}");
+    let (with, without) = (outward(1.1, 0.5), outward(1.1, 0.0));
+    assert!(without < 0.0 && (with / without - 1.0).abs() < 1e-12, "{with} {without}");
+}
+
+/// Checks that elastic changes of volume beyond the limit decay at the given rate, and smaller ones stay.
+#[test]
+fn volume_relaxes_at_its_rate() {
+    let logarithm = |start: Real, rate: Real| {
+        let mut particles = lattice([4, 4, 4], 0.1, 0.0);
+        let params = Params { volume_relaxation: rate, ..Params::default() };
+        let mut method = build(params, &mut particles);
+        let map = Mat3::from_diagonal(Vec3::splat(start.cbrt()));
+        method.gradient.fill(map);
+        for _ in 0..100 {
+            method.respond(&particles, 1e-3);
+            method.keep_flow();
+        }
+        method.gradient[20].determinant().ln()
+    };
+    let (start, rate, time): (Real, Real, Real) = (4.0, 5.0, 0.1);
+    let expected = start.ln() * (-rate * time).exp();
+    let found = logarithm(start, rate);
+    assert!((found / expected - 1.0).abs() < 0.01, "{found} {expected}");
+    assert!((logarithm(1.2, rate) - 1.2_f64.ln()).abs() < 1e-12, "small changes stay");
+    assert!((logarithm(start, 0.0) - start.ln()).abs() < 1e-12);
 }

@@ -1,4 +1,4 @@
-//! The reference-shape method: elastic solids that remember one rest shape.
+//! The reference-shape method: elastic solids with one fixed rest shape.
 //! Mueller 2004 Secs. 2–3: Point Based Animation of Elastic, Plastic and Melting Objects.
 //!
 //! Total Lagrangian: neighbours and weights belong to the rest shape and never change. Not part of this module:
@@ -20,20 +20,20 @@ mod tests;
 pub use params::{Params, Support, VolumeRule};
 
 use super::stiffness::Stiffness;
+use super::thin_bodies::warning_of_thin_parts;
 use super::{
     Change, ColumnInfo, Connectivity, ElasticEnergy, Energies, LEAST_VOLUME_RATIO, Method, MethodError,
-    StepContext, StepError, StepReport, TimeStepLimit, count_pieces, explicit,
+    StepContext, StepError, StepReport, TimeStepLimit, columns, count_pieces, explicit,
 };
 use crate::forces::{StrainRateDamping, Viscosity, ViscousBonds};
 use crate::linear::Solved;
 use crate::material::{
-    Lame, LameParameter, MaterialChange, Property, StVenantKirchhoff, VolumeGuard, VolumeStiffness, von_mises,
+    Lame, LameParameter, MaterialChange, Property, StVenantKirchhoff, VolumeGuard, VolumeStiffness,
 };
-use crate::math::{Mat3, Real, Vec3, sum_over, trace};
+use crate::math::{Mat3, Real, Vec3, sum_over};
 use crate::mls::{Answer, BondGeometry, WeightedBonds, fit_gradient, gather_answers};
 use crate::neighbors::Neighbors;
 use crate::particles::{Carry, PARTICLES, Particles, Remap, StateData, StateItem, StateVisitor};
-use rayon::prelude::*;
 
 /// Volume ratio under which the guard against inversion acts: far beyond the strains at which E and ν are measured.
 const GUARD_ONSET: Real = 0.6;
@@ -123,11 +123,7 @@ impl Method for Reference {
         ctx.fields.time += ctx.time_step;
         explicit::kick(particles, ctx, &self.force, half);
         explicit::meet_after_kick(particles, ctx);
-        Ok(StepReport {
-            iterations: solved.iterations,
-            n_unconverged: usize::from(!solved.converged),
-            n_yielded: 0,
-        })
+        Ok(StepReport::new(solved, 0))
     }
 
     fn max_time_step(&self, particles: &Particles) -> TimeStepLimit {
@@ -198,35 +194,16 @@ impl Method for Reference {
     }
 
     fn warnings(&self, _particles: &Particles) -> Vec<String> {
-        let n = self.rest.degenerate.len();
-        let warning = || {
-            format!(
-                "{n} particles have neighbours in one plane or line only and get no elastic force: thin parts need two layers, a smaller spacing"
-            )
-        };
-        if n > 0 { vec![warning()] } else { Vec::new() }
+        warning_of_thin_parts(self.rest.degenerate.len()).into_iter().collect()
     }
 
     fn columns(&self) -> &'static [ColumnInfo] {
-        const {
-            &[
-                ColumnInfo::scalar("stress", "Pa", "von Mises equivalent of the Cauchy stress"),
-                ColumnInfo::scalar("pressure", "Pa", "minus a third of the trace of the Cauchy stress"),
-                ColumnInfo::scalar("volume_ratio", "1", "current volume over rest volume, det F"),
-                ColumnInfo::scalar("stretch", "1", "largest principal stretch"),
-            ]
-        }
+        &[columns::STRESS, columns::PRESSURE, columns::VOLUME_RATIO, columns::STRETCH]
     }
 
     fn column(&self, name: &str, _particles: &Particles) -> Option<Vec<Real>> {
-        let value: fn(&Self, usize, Mat3) -> Real = match name {
-            "stress" => |method, i, f| von_mises(method.cauchy_stress(i, f)),
-            "pressure" => |method, i, f| -trace(method.cauchy_stress(i, f)) / 3.0,
-            "volume_ratio" => |_, _, f| f.determinant(),
-            "stretch" => |_, _, f| crate::math::svd(f).sigma.x,
-            _ => return None,
-        };
-        Some(self.gradients.par_iter().enumerate().map(|(i, &f)| value(self, i, f)).collect())
+        let stress = self.stress();
+        columns::strain_column(name, &self.gradients, |i, f| stress.first_piola(i, f))
     }
 
     fn counters(&self, _particles: &Particles) -> Vec<(&'static str, Real)> {
@@ -317,12 +294,6 @@ impl Reference {
             ElasticEnergy { residual: 0.5 * p.residual * residual, ..strain }
         })
     }
-
-    fn cauchy_stress(&self, i: usize, f: Mat3) -> Mat3 {
-        let det = f.determinant();
-        let ratio = if det.abs() < LEAST_VOLUME_RATIO { LEAST_VOLUME_RATIO } else { det };
-        self.stress().first_piola(i, f) * f.transpose() * (1.0 / ratio)
-    }
 }
 
 impl RestShape {
@@ -331,8 +302,7 @@ impl RestShape {
     }
 }
 
-/// Energy and stress of a particle: St Venant–Kirchhoff, the guard against inversion, and Eq. 7 if `volume_stiffness`
-/// asks for it.
+/// Energy and stress of a particle: St Venant–Kirchhoff, the guard against inversion, and Eq. 7 if it is switched on.
 struct Stress<'a> {
     lame: &'a LameParameter,
     params: &'a Params,
@@ -366,8 +336,7 @@ impl Stress<'_> {
     }
 }
 
-/// Returns Σ n nᵀ over the directions that a degenerate neighbourhood does not span. No strain is detected there: F n =
-/// n.
+/// Returns Σ n nᵀ over the directions that a degenerate neighbourhood does not span, where no strain is seen: F n = n.
 fn dropped_directions(inverse_moment: Mat3) -> Mat3 {
     let (values, axes) = crate::math::symmetric_eigen(inverse_moment);
     let dropped = |k: usize| if values[k] <= 1e-12 * values.x { 1.0 } else { 0.0 };

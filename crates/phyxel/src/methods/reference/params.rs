@@ -11,7 +11,7 @@ use crate::particles::Particles;
 pub enum Support {
     /// 1.5 on lattices and 2 on irregular samplings, which give the most accurate stretching and bending.
     Auto,
-    /// This factor; the paper has 3.
+    /// A given factor; the paper has 3.
     Factor(Real),
 }
 

@@ -1,4 +1,4 @@
-//! Particles that are removed while the method runs.
+//! Removal of particles while the method runs.
 
 use super::Reference;
 use crate::material::LameParameter;
@@ -6,7 +6,7 @@ use crate::methods::Method;
 use crate::particles::{Particles, Remap};
 
 impl Reference {
-    /// Removes particles from the rest shape; bonds to them are lost.
+    /// Removes particles and their bonds from the rest shape.
     pub(super) fn remove(&mut self, particles: &Particles, remap: &mut Remap) {
         self.visit_state(remap);
         self.lame = LameParameter::new(&particles.material, particles.len());

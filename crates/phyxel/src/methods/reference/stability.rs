@@ -18,8 +18,7 @@ impl Reference {
         (self.rest.highest_frequency, self.rest.fastest) = (highest, fastest);
     }
 
-    /// Returns the limit 2/ω_max, shortened by the largest stretch: St Venant–Kirchhoff material stiffens with its
-    /// square.
+    /// Returns 2/ω_max, shortened by the largest stretch: St Venant–Kirchhoff material stiffens with its square.
     pub(super) fn time_step_limit(&self, _particles: &Particles) -> TimeStepLimit {
         // |F| = √3 at rest; a principal stretch s has a tangent modulus of (3 s² − 1)/2 and s ≤ |F|
         let largest = max_over(self.gradients.len(), |i| frobenius_norm(self.gradients[i]));

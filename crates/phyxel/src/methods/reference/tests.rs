@@ -243,7 +243,7 @@ fn free_cube_has_six_rigid_modes_and_a_true_lowest_mode() {
         let found = method.rest.highest_frequency;
         assert!(found <= highest * 1.0001 && found > 0.95 * highest, "{found} of {highest}");
     }
-    // without stabilisation there are spurious soft modes
+    // without stabilization there are spurious soft modes
     let (squared, _) = spectrum(6, Params { stabilization: 0.0, ..Params::paper() });
     assert!(squared[6].abs().sqrt() / unit < 0.2);
 }
@@ -259,8 +259,7 @@ fn stable_step_is_as_measured() {
     assert!((limit.value / limit.stable - 0.6).abs() < 1e-12);
 }
 
-/// Checks a block with a fin of one layer: the fin is counted, causes no force and shows no strain. A sheet alone is
-/// refused.
+/// Checks that a fin of one layer on a block is counted, causes no force and shows no strain. A sheet alone is refused.
 #[test]
 fn degenerate_neighbourhoods_are_counted_and_give_no_force() {
     let mut particles = lattice([6, 6, 6], 0.1, 0.0);

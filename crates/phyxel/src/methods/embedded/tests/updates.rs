@@ -82,8 +82,7 @@ fn pieces_are_joined_by_weighted_bonds() {
     assert_eq!(method.n_pieces(&particles), Some(3));
 }
 
-/// Builds a bar that has flowed: one half is stretched, the other squashed, and the neighbour lists are those of the
-/// start.
+/// Builds a bar that has flowed: one half is stretched, the other squashed, with the neighbour lists of the start.
 fn flowed(params: Params) -> (Particles, Embedded) {
     let mut particles = lattice([14, 6, 6], 0.05, 0.25);
     let mut method = build(params, &mut particles);
@@ -125,8 +124,7 @@ fn gradients_are_kept_through_a_change_of_neighbours() {
     assert!(continuous.0 < 0.01 * plain.0 && continuous.1 < 0.01 * plain.1, "{continuous:?} {plain:?}");
 }
 
-/// Checks that new lists hold the nearest particles in embedded space, found by brute force, if every pair may become
-/// neighbours.
+/// Checks by brute force that new lists hold the nearest particles in embedded space, if all pairs may be neighbours.
 #[test]
 fn new_neighbours_are_the_nearest_in_embedded_space() {
     let (particles, mut method) =
