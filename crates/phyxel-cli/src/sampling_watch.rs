@@ -1,5 +1,6 @@
 //! Warnings about particles that no longer sample the matter well.
 
+use phyxel::methods::{Entry, built_methods};
 use phyxel::world::{Ledger, SamplingQuality};
 use phyxel_io::results::LedgerTable;
 
@@ -96,10 +97,10 @@ impl SamplingWatch {
         let median = self.median.map(|d| {
             format!(
                 "the particles have drawn together, {}: half of them are within {:.2} spacings of another (bad under \
-                 {LEAST_MEDIAN}). A smaller `spacing` follows the deformation better, and method \"embedded\" with \
-                 `resampling = \"gaps\"` merges what has flowed together",
+                 {LEAST_MEDIAN}). A smaller `spacing` follows the deformation better{}",
                 d.frames(at),
-                d.worst
+                d.worst,
+                resampling_advice()
             )
         });
         let crowded = self.crowded.map(|d| {
@@ -123,6 +124,23 @@ impl SamplingWatch {
         });
         median.into_iter().chain(crowded).chain(pieces).collect()
     }
+}
+
+/// Returns advice to use a method that merges particles; empty if there is none.
+fn resampling_advice() -> String {
+    let has_resampling = |entry: &Entry| {
+        let settings = entry.default_factory.map(|default| default().settings()).unwrap_or_default();
+        settings.iter().any(|info| info.key == "resampling")
+    };
+    let methods = built_methods().filter(|entry| has_resampling(entry));
+    let methods: Vec<String> = methods.map(|entry| format!("\"{}\"", entry.key)).collect();
+    if methods.is_empty() {
+        return String::new();
+    }
+    format!(
+        ", and method {} with `resampling = \"gaps\"` merges what has flowed together",
+        methods.join(" or ")
+    )
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use phyxel::methods::CATALOGUE;
 use phyxel::world::World;
 use phyxel_io::results::{BodyInfo, BundledScene, ContentDigest, bundle_meshes};
 use phyxel_io::scene::description::{Resolution, Sampling, Scene, Varying};
-use phyxel_io::scene::{ParseOptions, SceneFile, WorldOptions, apply_overrides, with_method};
+use phyxel_io::scene::{BuiltScene, ParseOptions, SceneFile, WorldOptions, apply_overrides, with_method};
 use std::path::{Path, PathBuf};
 
 /// Returns the number of particles that fit into memory if all are of the largest kind in the scene.
@@ -38,6 +38,8 @@ pub(crate) struct SceneSource {
     pub(crate) world: World,
     /// Surfaces that are written besides particles.
     pub(crate) surfaces: Surfaces,
+    /// Obstacles, for drawing.
+    pub(crate) obstacles: Vec<Obstacle>,
 }
 
 impl SceneSource {
@@ -133,22 +135,17 @@ impl SceneText {
         self.path.parent().map_or_else(PathBuf::new, Path::to_owned)
     }
 
-    /// Returns the obstacles, for drawing.
-    pub(crate) fn obstacles(&self) -> Result<Vec<Obstacle>, Failure> {
-        Ok(self.parse()?.obstacles(&self.folder())?)
-    }
-
     /// Builds the world.
     pub(crate) fn build(&self) -> Result<SceneSource, Failure> {
         let file = self.parse()?;
         let folder = self.folder();
         let options = WorldOptions { clock: Some(clock::seconds), max_particles: max_particles(&file.scene) };
-        let world = file.build_world(&folder, &options)?;
-        let surfaces = Surfaces::new(&file.scene, &world, file.surface_meshes(&folder)?);
+        let BuiltScene { world, surfaces, obstacles } = file.build(&folder, &options)?;
+        let surfaces = Surfaces::new(&file.scene, &world, surfaces);
         let title = file.scene.title.clone().unwrap_or_else(|| scene_name(&self.path));
         let bundle = bundle_meshes(&self.text, &folder);
         let bodies = body_infos(&file.scene, &world);
-        Ok(SceneSource { title, bodies, scene: file.scene, bundle, world, surfaces })
+        Ok(SceneSource { title, bodies, scene: file.scene, bundle, world, surfaces, obstacles })
     }
 }
 

@@ -74,8 +74,8 @@ impl Case {
         let methods: Vec<(&str, bool)> = built_methods().map(|entry| (entry.key, true)).collect();
         let options = ParseOptions { methods: &methods, columns: None };
         let file = SceneFile::parse_bytes(scene.as_bytes(), "scene.toml", &options).unwrap();
-        let world = file.build_world(&folder, &WorldOptions::default()).unwrap();
-        let mesh = file.surface_meshes(&folder).unwrap().remove(0).unwrap();
+        let built = file.build(&folder, &WorldOptions::default()).unwrap();
+        let (world, mesh) = (built.world, built.surfaces.into_iter().next().flatten().unwrap());
         Self { folder, world, mesh, uvs }
     }
 

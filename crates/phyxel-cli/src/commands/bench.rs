@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::scene_source;
 use crate::table::Table;
 use crate::threads;
+use phyxel::methods::built_methods;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::Command;
@@ -18,7 +19,7 @@ use std::process::Command;
 const EXAMPLES: &str = "\
 Examples:
   phyxel bench --particles 20000 --threads 1,2,4 --json bench.json
-  phyxel bench --method embedded
+  phyxel bench --method METHOD                 by another method; `phyxel list methods` names all
   phyxel bench --paper jones-2014              seconds per frame and stages beside the paper's tables
   phyxel bench --paper jones-2014 --figures 5";
 
@@ -28,9 +29,9 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Key of the method that drives the block.
-    #[arg(long, value_name = "METHOD", default_value = "reference", value_parser = parse_method)]
-    method: String,
+    /// Key of the method that drives the block; the first of `phyxel list methods` by default.
+    #[arg(long, value_name = "METHOD", value_parser = parse_method)]
+    method: Option<String>,
     /// Sizes of the block, rounded to whole cubes.
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "5000,20000,100000", value_parser = parse_particles)]
     particles: Vec<usize>,
@@ -55,6 +56,14 @@ pub(crate) struct Args {
     /// One measurement in this process, as JSON on stdout.
     #[arg(long, hide = true)]
     one: bool,
+}
+
+impl Args {
+    /// Returns the key of the method that drives the block.
+    fn method(&self) -> Result<&str, Failure> {
+        let method = self.method.as_deref().or_else(|| built_methods().next().map(|entry| entry.key));
+        method.ok_or_else(|| Failure::Usage("no method is built in this version".into()))
+    }
 }
 
 fn parse_particles(text: &str) -> Result<usize, String> {
@@ -99,7 +108,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         for &particles in &args.particles {
             for &threads in &n_threads {
                 let (size, steps) = (particles.to_string(), args.steps.to_string());
-                let own = ["--particles", &size, "--steps", &steps, "--method", &args.method];
+                let own = ["--particles", &size, "--steps", &steps, "--method", args.method()?];
                 measured.push(in_child(&format!("{particles} particles"), threads, &own)?);
             }
         }
@@ -118,7 +127,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     print(&format!(
         "ns per particle per step, method \"{}\", {} steps around the impact\n\n{}",
-        args.method,
+        args.method()?,
         args.steps,
         table(&measured)
     ))
@@ -131,7 +140,7 @@ fn one(args: &Args) -> Result<(), Failure> {
                 let case = jones::CASES.iter().find(|case| case.key == key);
                 case.ok_or_else(|| Failure::Usage(format!("there is no case {key}")))?.measure()
             }
-            (None, Some(&particles)) => block::measure(&args.method, particles, args.steps as usize),
+            (None, Some(&particles)) => block::measure(args.method()?, particles, args.steps as usize),
             (None, None) => Err(Failure::Usage("one size is expected".into())),
         }
     })?;
@@ -201,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_measurement_has_times_for_every_stage() {
-        for method in ["reference", "embedded"] {
+        for method in built_methods().map(|entry| entry.key) {
             let value = block::measure(method, 64, 5).unwrap();
             assert_eq!(value["particles"], 64);
             assert!(value["total"].as_f64().unwrap() > 0.0);

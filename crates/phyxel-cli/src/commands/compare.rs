@@ -17,25 +17,34 @@ use crate::render::CameraOptions;
 use crate::scene_source::number;
 use crate::{interrupt, threads};
 use measures::Measures;
+use phyxel::methods::built_methods;
 use phyxel_io::results::{ComparisonFolder, Overwrite, Tally};
 use phyxel_io::scene::listed;
 use request::Request;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
+/// Examples; FIRST and SECOND stand for the names of two methods.
 const EXAMPLES: &str = "\
 Examples:
-  phyxel compare jelly.toml --methods reference,embedded -o out/jelly
-  phyxel compare jelly.toml --methods reference,embedded -o out/jelly --frames 30 --color-by stress
-  phyxel compare jelly.toml --methods reference,embedded -o out/jelly --set methods.embedded.stabilization=0.2
+  phyxel compare jelly.toml --methods FIRST,SECOND -o out/jelly
+  phyxel compare jelly.toml --methods FIRST,SECOND -o out/jelly --frames 30 --color-by stress
+  phyxel compare jelly.toml --methods FIRST,SECOND -o out/jelly --set methods.SECOND.safety=0.2
 
 Each method has its own settings: the tables [methods.NAME] of the scene, and --set methods.NAME.KEY=VALUE.
 The folder then has a result folder per method (for `render` and `resume`), sheet.png, compare.gif, summary.csv,
 series.csv and plots.svg. A run that fails does not stop the others; the exit code is then 1.";
 
+/// Returns the examples with the first two methods that are built.
+fn examples() -> String {
+    let mut keys = built_methods().map(|entry| entry.key);
+    let (first, second) = (keys.next().unwrap_or("FIRST"), keys.next().unwrap_or("SECOND"));
+    EXAMPLES.replace("FIRST", first).replace("SECOND", second)
+}
+
 /// Runs a scene by several methods and shows them side by side: pictures in step, a table, plots.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = examples())]
 pub(crate) struct Args {
     /// The scene file.
     #[arg(value_name = "SCENE.toml")]

@@ -191,7 +191,8 @@ mod tests {
 
     #[test]
     fn the_lists_name_what_there_is() {
-        assert!(methods().to_string().contains("reference"));
+        let methods = methods().to_string();
+        assert!(CATALOGUE.iter().all(|entry| methods.contains(entry.key)), "{methods}");
         let shapes = keys("shape", "shape").to_string();
         assert!(shapes.contains("half_space") && shapes.contains("torus"), "{shapes}");
         let materials = materials();

@@ -26,7 +26,7 @@ Examples:
   phyxel surface out/scene                             closed surfaces around the particles
   phyxel view out/scene                                in the browser; with scene.toml, a live run
   phyxel export out/scene --format usd -o scene.usda   for Blender and Houdini
-  phyxel compare scene.toml --methods reference,embedded -o out/both   the same scene by two methods
+  phyxel compare scene.toml --methods A,B -o out/both  the same scene by two methods
 
 Exit codes: 0 done, 1 the run failed, 2 bad arguments or a bad scene, 130 interrupted.";
 

@@ -204,7 +204,7 @@ fn move_to_embedded(table: &mut ParticleTable) -> Result<(), String> {
     let Some(positions) = table.vectors(EMBEDDED_POSITION) else {
         return Err(format!(
             "--space embedded needs the column \"{EMBEDDED_POSITION}\", which the frames do not have. Add it to \
-             [output] columns = [...] in the scene and run it again; the method must be \"embedded\""
+             [output] columns = [...] in the scene and run it again; the method must have this column"
         ));
     };
     table.position = positions.to_vec();

@@ -72,7 +72,7 @@ fn bad_requests_have_exit_code_2_a_remedy_and_write_nothing() {
     let place = run();
     std::fs::create_dir_all(place.path("empty/frames")).unwrap();
     std::fs::create_dir_all(place.path("empty/checkpoint")).unwrap();
-    std::fs::write(place.path("empty/scene.toml"), BLOCK).unwrap();
+    std::fs::copy(place.path("scene.toml"), place.path("empty/scene.toml")).unwrap();
     std::fs::create_dir(place.path("photos")).unwrap();
     std::fs::write(place.path("photos/cat.jpg"), b"cat").unwrap();
     let before = names(&place);

@@ -3,7 +3,9 @@
 mod arguments;
 mod comparing;
 mod exporting;
+mod incremental;
 mod pictures;
+mod reference;
 mod results;
 mod resuming;
 mod sampling;

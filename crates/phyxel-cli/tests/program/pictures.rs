@@ -59,7 +59,7 @@ fn wrong_wishes_are_answered_with_what_is_there() {
     assert!(nowhere.stderr.contains("missing/x.png"), "{}", nowhere.stderr);
 }
 
-/// Adds a column of vectors to the frames of a run, like the one that the embedded method writes.
+/// Adds a column of vectors to the frames of a run, like the one that a method with embedded positions writes.
 fn add_embedded_positions(place: &Workplace, folder: &str, n_without: usize) {
     let result = ResultFolder::open(&place.path(folder)).unwrap();
     for number in result.frame_numbers().unwrap() {
@@ -88,18 +88,18 @@ fn embedded_positions_are_drawn_where_they_are() {
     place.succeed(&["run", "scene.toml", "-o", "a", "--frames", "2", "-q"]);
     let common = ["render", "a", "--quality", "draft", "--size", "128x96"];
     let draw = |arguments: &[&str]| place.phyxel(&[&common[..], arguments].concat());
-    let ended = draw(&["-o", "x.png", "--space", "embedded"]);
+    let ended = draw(&["-o", "x.png", "--space=embedded"]);
     assert_eq!(ended.code, Some(2));
-    for word in ["\"embedded_position\"", "[output] columns", "\"embedded\""] {
+    for word in ["\"embedded_position\"", "[output] columns", "the method must have this column"] {
         assert!(ended.stderr.contains(word), "{word} is missing in\n{}", ended.stderr);
     }
     assert!(!place.path("x.png").exists());
     add_embedded_positions(&place, "a", 1);
     for arguments in [
         &["-o", "world.png"][..],
-        &["-o", "embedded.png", "--space", "embedded"],
-        &["-o", "coloured.png", "--space", "embedded", "--color-by", "embedded_position"],
-        &["-o", "sheet.png", "--space", "embedded", "--sheet", "2"],
+        &["-o", "embedded.png", "--space=embedded"],
+        &["-o", "coloured.png", "--space=embedded", "--color-by", "embedded_position"],
+        &["-o", "sheet.png", "--space=embedded", "--sheet", "2"],
     ] {
         let ended = draw(arguments);
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
@@ -107,7 +107,7 @@ fn embedded_positions_are_drawn_where_they_are() {
     let read = |name: &str| std::fs::read(place.path(name)).unwrap();
     assert!(read("world.png") != read("embedded.png") && read("embedded.png") != read("coloured.png"));
 
-    let skin = ["-o", "skin.png", "--space", "embedded", "--show", "surfaces"];
+    let skin = ["-o", "skin.png", "--space=embedded", "--show", "surfaces"];
     let ended = draw(&skin);
     assert_eq!(ended.code, Some(1));
     assert!(ended.stderr.contains("body `block`") && ended.stderr.contains("not finite"), "{}", ended.stderr);
@@ -115,7 +115,7 @@ fn embedded_positions_are_drawn_where_they_are() {
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);
     assert!(!place.path("skin.png").exists());
     add_embedded_positions(&place, "a", 0);
-    for arguments in [&["-o", "whole.png", "--space", "embedded"][..], &skin] {
+    for arguments in [&["-o", "whole.png", "--space=embedded"][..], &skin] {
         let ended = draw(arguments);
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     }

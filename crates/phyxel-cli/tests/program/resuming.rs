@@ -122,7 +122,7 @@ poisson_ratio = 0.2
 #[test]
 fn a_run_with_events_goes_on_with_the_same_bytes() {
     for entry in built_methods() {
-        let place = Workplace::new(&(BLOCK.replace("\"reference\"", &format!("\"{}\"", entry.key)) + EVENTS));
+        let place = Workplace::new(&(BLOCK.replace("METHOD", entry.key) + EVENTS));
         place.succeed(&["run", "scene.toml", "-o", "whole", "-q"]);
         // an event is at the time of frame 14: it acts after the checkpoint
         place.succeed(&["run", "scene.toml", "-o", "stopped", "--frames", "14", "-q"]);

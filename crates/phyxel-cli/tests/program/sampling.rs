@@ -1,64 +1,6 @@
-//! Tests of warnings about bad sampling in `run`, `resume`, `compare` and `check`: time, severity and remedy.
+//! Tests of warnings about bad sampling at the start of a run, and that healthy runs have none.
 
-use crate::support::{BLOCK, Ended, Workplace};
-
-/// Scene of very plastic matter that a force squeezes to a sheet much thinner than the spacing, without any repulsion.
-const SQUEEZED: &str = r#"
-method = "incremental"
-gravity = [0, 0, 0]
-contact = false
-duration = "0.2 s"
-frame_rate = 50
-
-[materials.matter]
-density = 1000
-youngs_modulus = "0.1 MPa"
-poisson_ratio = 0.3
-viscosity = "400 Pa.s"
-plasticity = { yield_stress = "200 Pa", flow_rate = 60, yield_measure = "total" }
-
-[[bodies]]
-name = "block"
-material = "matter"
-shape.box = { size = [0.4, 0.4, 0.4] }
-spacing = "5 cm"
-
-[[forces]]
-linear = { matrix = [[0, 0, 0], [0, -12000, 0], [0, 0, 0]] }
-
-[methods.incremental]
-repulsion = 0
-
-[output]
-checkpoint_every = 2
-"#;
-
-fn warnings(ended: &Ended) -> Vec<&str> {
-    ended.stderr.lines().filter(|line| line.starts_with("warning: ")).collect()
-}
-
-#[test]
-fn a_run_says_when_the_sampling_turned_bad_how_bad_it_got_and_what_to_change() {
-    let place = Workplace::new(SQUEEZED);
-    let whole = place.succeed(&["run", "scene.toml", "-o", "whole"]);
-    let said = warnings(&whole);
-    for words in [
-        ["drawn together, first at frame ", ", worst at frame ", "spacings of another", "`spacing`"],
-        ["particles clump, first at frame ", ", worst at frame ", " % of them", "`stabilization`"],
-    ] {
-        let is_said = |line: &&&str| words.iter().all(|word| line.contains(word));
-        assert!(said.iter().any(|line| is_said(&line)), "{words:?} is missing in\n{}", whole.stderr);
-    }
-    // a run that is resumed remembers the frames before
-    place.succeed(&["run", "scene.toml", "-o", "stopped", "--frames", "8"]);
-    let resumed = place.succeed(&["resume", "stopped", "--frames", "10"]);
-    assert_eq!(warnings(&resumed), said);
-    let quiet = place.succeed(&["run", "scene.toml", "-o", "quiet", "-q"]);
-    assert_eq!(quiet.stderr, "");
-    let methods = ["--methods", "incremental,embedded", "--frames", "6", "--size", "64x48"];
-    let compared = place.phyxel(&[&["compare", "scene.toml", "-o", "both"][..], &methods].concat());
-    assert!(compared.stderr.contains("warning: `incremental`: "), "{}", compared.stderr);
-}
+use crate::support::{BLOCK, Workplace};
 
 #[test]
 fn a_healthy_run_is_not_warned_of() {

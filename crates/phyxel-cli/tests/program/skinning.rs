@@ -115,7 +115,7 @@ fn bad_requests_have_exit_code_2_a_remedy_and_write_nothing() {
     let place = run(&few);
     std::fs::create_dir_all(place.path("empty/frames")).unwrap();
     std::fs::create_dir_all(place.path("empty/checkpoint")).unwrap();
-    std::fs::write(place.path("empty/scene.toml"), BLOCK).unwrap();
+    std::fs::copy(place.path("scene.toml"), place.path("empty/scene.toml")).unwrap();
     std::fs::create_dir(place.path("photos")).unwrap();
     let before = contents(&place.path("a"));
     let info = std::fs::read(place.path("a/run.json")).unwrap();

@@ -1,5 +1,6 @@
 //! Support for the tests: folders, scenes and calls of the program.
 
+use phyxel::methods::built_methods;
 use phyxel_io::results::{ResultFolder, RunInfo};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,14 +11,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(crate) struct Workplace(PathBuf);
 
 impl Workplace {
-    /// Creates a new folder with a scene in it.
+    /// Creates a new folder with a scene in it; see [`with_any_method`].
     pub(crate) fn new(scene: &str) -> Self {
         static N_MADE: AtomicUsize = AtomicUsize::new(0);
         let number = N_MADE.fetch_add(1, Ordering::SeqCst);
         let path = std::env::temp_dir().join(format!("phyxel_program_{}_{number}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
-        std::fs::write(path.join("scene.toml"), scene).unwrap();
-        Self(path)
+        let place = Self(path);
+        place.add_scene("scene.toml", scene);
+        place
+    }
+
+    /// Writes a scene into the folder; see [`with_any_method`].
+    pub(crate) fn add_scene(&self, name: &str, scene: &str) {
+        std::fs::write(self.path(name), with_any_method(scene)).unwrap();
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -88,10 +95,27 @@ pub(crate) fn assert_same_contents(left: &Path, right: &Path) {
     }
 }
 
-/// Scene of a soft rotating block that falls onto a floor: contact, friction and viscosity all act.
+/// Returns a scene with METHOD replaced by the first method that is built.
+pub(crate) fn with_any_method(scene: &str) -> String {
+    scene.replace("METHOD", built_methods().next().unwrap().key)
+}
+
+/// Returns a method that cannot flow, if there is one.
+pub(crate) fn elastic_method() -> Option<&'static str> {
+    built_methods().find(|entry| entry.abilities.flows.is_empty()).map(|entry| entry.key)
+}
+
+/// Returns the last method that can flow.
+pub(crate) fn flowing_method() -> &'static str {
+    let flowing = built_methods().filter(|entry| !entry.abilities.flows.is_empty());
+    flowing.last().expect("a method that can flow").key
+}
+
+/// Scene of a soft rotating block that falls onto a floor: contact, friction and viscosity all act. METHOD stands for
+/// the key of a method.
 pub(crate) const BLOCK: &str = r#"
 title = "Block"
-method = "reference"
+method = "METHOD"
 duration = "0.4 s"
 frame_rate = 100
 

@@ -1,6 +1,6 @@
 //! Tests of bad scenes, failing runs and full disks: a message, the right exit code, whole files, never a panic.
 
-use crate::support::{BLOCK, Workplace, contents};
+use crate::support::{BLOCK, Workplace, contents, elastic_method, flowing_method};
 use phyxel_io::results::{ResultFolder, Status};
 
 #[test]
@@ -48,15 +48,18 @@ fn what_only_the_engine_finds_is_shown_at_its_place_in_the_scene() {
 
 #[test]
 fn a_material_that_the_method_cannot_run_is_shown_at_its_key_with_methods_that_can() {
+    let Some(elastic) = elastic_method() else { return };
     let keys = "viscosity = \"2 Pa.s\"\nplasticity = { yield_stress = \"1 kPa\", flow_rate = 10 }";
-    let scene = BLOCK.replace("viscosity = \"2 Pa.s\"", keys);
+    let scene = BLOCK.replace("METHOD", elastic).replace("viscosity = \"2 Pa.s\"", keys);
     let line = 1 + scene.lines().position(|line| line.contains("plasticity")).unwrap();
     let place = Workplace::new(&scene);
     for command in ["run", "check"] {
         let ended = place.phyxel(&[command, "scene.toml"]);
         assert_eq!(ended.code, Some(2));
-        for word in [&format!("scene.toml:{line}:14"), "\"reference\" cannot run", "\"embedded\"", "^"] {
-            assert!(ended.stderr.contains(word), "{word} is missing in\n{}", ended.stderr);
+        let refusal = format!("\"{elastic}\" cannot run");
+        let remedy = format!("\"{}\"", flowing_method());
+        for word in [format!("scene.toml:{line}:14"), refusal, remedy, "^".to_owned()] {
+            assert!(ended.stderr.contains(&word), "{word} is missing in\n{}", ended.stderr);
         }
     }
     assert!(!place.path("out").exists());

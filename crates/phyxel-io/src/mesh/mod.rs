@@ -1,7 +1,7 @@
 //! Readers for mesh files: OBJ, PLY, STL and glTF.
 //!
 //! A mesh read as a solid ([`read`]) has triangles, and vertices at the same position are merged. A mesh read as a
-//! surface that moves with a body ([`read_polygons`]) keeps its vertices, polygons, texture coordinates, normals and
+//! surface that moves with a body ([`read_both`]) keeps its vertices, polygons, texture coordinates, normals and
 //! groups. Colours and materials are skipped. Files come from other programs: anything wrong in them is an error, never
 //! a panic.
 
@@ -73,12 +73,11 @@ pub fn read(path: &Path) -> Result<TriangleMesh, MeshError> {
     mesh.to_triangle_mesh(format)
 }
 
-/// Reads a mesh file with its polygons, texture coordinates, normals and groups.
-pub fn read_polygons(path: &Path) -> Result<PolygonMesh, MeshError> {
+/// Reads a mesh file with its polygons, texture coordinates, normals and groups, and as a solid.
+pub fn read_both(path: &Path) -> Result<(PolygonMesh, TriangleMesh), MeshError> {
     let (format, mesh) = load(path)?;
-    // the same checks as for a solid
-    mesh.to_triangle_mesh(format)?;
-    Ok(mesh)
+    let solid = mesh.to_triangle_mesh(format)?;
+    Ok((mesh, solid))
 }
 
 fn load(path: &Path) -> Result<(&'static str, PolygonMesh), MeshError> {

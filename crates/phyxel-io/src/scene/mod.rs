@@ -33,4 +33,4 @@ pub use spans::Spans;
 pub use spelling::{listed, nearest};
 pub use units::{Dimension, UnitError, parse_quantity};
 pub use with_events::with_events;
-pub use world::WorldOptions;
+pub use world::{BuiltScene, WorldOptions};

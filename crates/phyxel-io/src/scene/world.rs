@@ -5,7 +5,7 @@ use super::build::property_path;
 use super::description as scene;
 use super::spelling::nearest;
 use super::{Problem, SceneError, SceneFile};
-use crate::mesh;
+use crate::mesh::{self, PolygonMesh};
 use crate::surface::SurfaceMesh;
 use phyxel::contact::{Axes, Ease, Friction, Grip, Keyframe, Motion, Obstacle};
 use phyxel::forces::{Field, ForceField};
@@ -33,7 +33,25 @@ impl Default for WorldOptions {
     }
 }
 
-type Meshes = BTreeMap<String, Arc<TriangleMesh>>;
+/// A world built from a scene, with what is drawn besides its particles.
+pub struct BuiltScene {
+    /// World at time 0.
+    pub world: World,
+    /// For each body the mesh that moves with it, if the scene asks for one.
+    pub surfaces: Vec<Option<SurfaceMesh>>,
+    /// Obstacles' shapes at time 0 with their motion.
+    pub obstacles: Vec<Obstacle>,
+}
+
+/// Mesh files of a scene, each read once.
+type Meshes = BTreeMap<String, MeshFile>;
+
+/// Content of a mesh file.
+struct MeshFile {
+    solid: Arc<TriangleMesh>,
+    /// Polygons of files that bodies carry along as their surface.
+    polygons: Option<PolygonMesh>,
+}
 
 impl SceneFile {
     /// Builds the world. File paths are relative to `folder`, which contains the scene file.
@@ -41,8 +59,18 @@ impl SceneFile {
     /// # Errors
     /// If something cannot be built, at its place in the scene; all unreadable meshes at once.
     pub fn build_world(&self, folder: &Path, options: &WorldOptions) -> Result<World, SceneError> {
+        Ok(self.build(folder, options)?.world)
+    }
+
+    /// Builds the world as [`SceneFile::build_world`], and what is drawn besides its particles.
+    ///
+    /// # Errors
+    /// As [`SceneFile::build_world`], or if a mesh has no texture coordinates where they are needed.
+    pub fn build(&self, folder: &Path, options: &WorldOptions) -> Result<BuiltScene, SceneError> {
         let meshes = self.read_meshes(folder)?;
-        let surfaces = self.surface_meshes(folder)?;
+        let surfaces = self.surface_meshes(&meshes)?;
+        let obstacles: Vec<Obstacle> =
+            self.scene.obstacles.iter().map(|o| convert_obstacle(o, &meshes)).collect();
         let scene = &self.scene;
         let mut builder =
             World::builder().gravity(scene.gravity).time_step(scene.time_step).body_contact(scene.contact);
@@ -69,8 +97,8 @@ impl SceneFile {
                 axes: Axes { x: grip.axes[0], y: grip.axes[1], z: grip.axes[2] },
             });
         }
-        for obstacle in &scene.obstacles {
-            builder = builder.obstacle(convert_obstacle(obstacle, &meshes));
+        for obstacle in &obstacles {
+            builder = builder.obstacle(obstacle.clone());
         }
         for force in &scene.forces {
             let field = match force.field {
@@ -89,7 +117,7 @@ impl SceneFile {
         }
         let world = builder.build().map_err(|error| self.build_error(&error))?;
         self.check_columns(&world)?;
-        Ok(world)
+        Ok(BuiltScene { world, surfaces, obstacles })
     }
 
     /// Returns the mesh files that the scene names, each once, as written.
@@ -109,25 +137,15 @@ impl SceneFile {
         Ok(self.scene.obstacles.iter().map(|o| convert_obstacle(o, &meshes)).collect())
     }
 
-    /// Returns for each body the mesh that moves with it, if the scene asks for one.
-    ///
-    /// # Errors
-    /// If a mesh cannot be read, or has no texture coordinates where they are needed.
-    pub fn surface_meshes(&self, folder: &Path) -> Result<Vec<Option<SurfaceMesh>>, SceneError> {
-        if !self.scene.bodies.iter().any(|body| matches!(body.surface, Some(scene::Surface::Mesh { .. }))) {
-            return Ok(vec![None; self.scene.bodies.len()]);
-        }
-        let meshes = self.read_meshes(folder)?;
+    fn surface_meshes(&self, meshes: &Meshes) -> Result<Vec<Option<SurfaceMesh>>, SceneError> {
         let one = |(k, body): (usize, &scene::Body)| {
             let Some(scene::Surface::Mesh { edge, uvs, .. }) = body.surface else { return Ok(None) };
-            let shape = placed(&body.shape, &meshes);
+            let shape = placed(&body.shape, meshes);
             let path = format!("bodies.{k}.surface");
             let failed = |message: String| self.error_at(&path, message, None);
-            let mesh = match &body.shape.shape {
-                scene::Shape::Mesh { file } => mesh::read_polygons(&folder.join(PathBuf::from(file)))
-                    .map(|mesh| SurfaceMesh::new(mesh.placed(&shape.placement)))
-                    .map_err(|error| failed(error.to_string()))?,
-                _ => {
+            let mesh = match carried_file(body).and_then(|file| meshes[file].polygons.clone()) {
+                Some(polygons) => SurfaceMesh::new(polygons.placed(&shape.placement)),
+                None => {
                     let edge = edge.unwrap_or_else(|| smallest_spacing(body, &shape));
                     SurfaceMesh::of_shape(&shape, edge).map_err(|error| failed(error.to_string()))?
                 }
@@ -172,8 +190,12 @@ impl SceneFile {
             if meshes.contains_key(&file) {
                 continue;
             }
-            match mesh::read(&folder.join(PathBuf::from(&file))) {
-                Ok(mesh) => drop(meshes.insert(file, Arc::new(mesh))),
+            match mesh::read_both(&folder.join(PathBuf::from(&file))) {
+                Ok((polygons, solid)) => {
+                    let is_carried = self.scene.bodies.iter().any(|body| carried_file(body) == Some(&file));
+                    let polygons = is_carried.then_some(polygons);
+                    meshes.insert(file, MeshFile { solid: Arc::new(solid), polygons });
+                }
                 Err(error) => problems.push(
                     Problem::new(self.spans.nearest(&path), error.to_string())
                         .with_help("paths are relative to the scene file"),
@@ -290,6 +312,14 @@ fn column_help(name: &str, known: &[ColumnInfo]) -> String {
 }
 
 /// Returns the distance between neighbouring particles of a body, where they are densest (m).
+/// Returns the mesh file that a body carries along as its surface, if it does.
+fn carried_file(body: &scene::Body) -> Option<&String> {
+    match (&body.surface, &body.shape.shape) {
+        (Some(scene::Surface::Mesh { .. }), scene::Shape::Mesh { file }) => Some(file),
+        _ => None,
+    }
+}
+
 fn smallest_spacing(body: &scene::Body, shape: &PlacedShape) -> f64 {
     match body.resolution {
         scene::Resolution::Spacing(a) => a,
@@ -342,7 +372,7 @@ fn convert_shape(shape: &scene::Shape, meshes: &Meshes) -> (Shape, Vec3) {
             height: *height,
         },
         scene::Shape::HalfSpace { normal, offset } => Shape::HalfSpace { normal: *normal, offset: *offset },
-        scene::Shape::Mesh { file } => Shape::Mesh(Arc::clone(&meshes[file])),
+        scene::Shape::Mesh { file } => Shape::Mesh(Arc::clone(&meshes[file].solid)),
         scene::Shape::Union(shapes) => Shape::Union(all(shapes)),
         scene::Shape::Difference(shapes) => Shape::Difference(all(shapes)),
         scene::Shape::Intersection(shapes) => Shape::Intersection(all(shapes)),

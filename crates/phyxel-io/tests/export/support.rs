@@ -104,7 +104,7 @@ pub(crate) fn write(
 fn info(frames: &[Frame]) -> RunInfo {
     let body = |name: &str| BodyInfo {
         name: name.into(),
-        method: "reference".into(),
+        method: "some".into(),
         material: "jelly".into(),
         n_particles: 3,
         surface: None,
@@ -113,7 +113,7 @@ fn info(frames: &[Frame]) -> RunInfo {
         version: "0.1.0".into(),
         scene_digest: ContentDigest::of(b""),
         title: "A \"test\"".into(),
-        methods: vec!["reference".into()],
+        methods: vec!["some".into()],
         bodies: BODIES.map(body).to_vec(),
         columns: vec![],
         frame_rate: FRAME_RATE,

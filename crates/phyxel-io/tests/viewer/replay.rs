@@ -2,6 +2,7 @@
 
 use super::packet::{Packet, assert_near};
 use phyxel::frame::{Frame, FrameColumn};
+use phyxel::methods::built_methods;
 use phyxel_io::results::{
     BodyInfo, ContentDigest, ResultFolder, RunInfo, Status, SurfaceKind, SurfaceTable, Tally, ply,
 };
@@ -10,9 +11,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// A scene; METHOD stands for the key of a method.
 const SCENE: &str = r#"
 title = "Test"
-method = "reference"
+method = "METHOD"
 duration = "1 s"
 [materials.jelly]
 density = 1000
@@ -49,7 +51,8 @@ impl Folder {
         let number = N_MADE.fetch_add(1, Ordering::SeqCst);
         let path = std::env::temp_dir().join(format!("phyxel_viewer_{}_{number}", std::process::id()));
         fs::create_dir_all(path.join("frames")).unwrap();
-        fs::write(path.join("scene.toml"), SCENE).unwrap();
+        let scene = SCENE.replace("METHOD", built_methods().next().unwrap().key);
+        fs::write(path.join("scene.toml"), scene).unwrap();
         fs::write(path.join("run.json"), info().to_json()).unwrap();
         let folder = Self(path);
         (0..n_frames).for_each(|number| folder.add_frame(number));
@@ -76,7 +79,7 @@ impl Drop for Folder {
 fn info() -> RunInfo {
     let body = |name: &str, surface| BodyInfo {
         name: name.into(),
-        method: "reference".into(),
+        method: "some".into(),
         material: "jelly".into(),
         n_particles: 2,
         surface,
@@ -85,7 +88,7 @@ fn info() -> RunInfo {
         version: "0.1.0".into(),
         scene_digest: ContentDigest::of(b""),
         title: "Test".into(),
-        methods: vec!["reference".into()],
+        methods: vec!["some".into()],
         bodies: vec![body("a", None), body("b", Some(SurfaceKind::Mesh))],
         columns: vec![],
         frame_rate: 24.0,

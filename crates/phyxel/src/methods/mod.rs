@@ -181,7 +181,7 @@ pub enum Connectivity {
 
 /// Builds a method for a group. Each method's `Params` implement it; callers can implement it for methods of their own.
 pub trait MethodFactory: Debug + Send + Sync {
-    /// Returns the scene key, such as "reference". Bodies with the same key form a group.
+    /// Returns the key of the method in scenes. Bodies with the same key form a group.
     fn key(&self) -> &str;
 
     /// Builds the method for sorted particles. It may change their masses and volumes by its own rule.

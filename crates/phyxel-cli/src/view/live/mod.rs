@@ -37,7 +37,7 @@ impl LiveSource {
     /// Starts the run; it waits for its first page.
     ///
     /// # Errors
-    /// Fails if the obstacles cannot be read again, or a thread cannot be started.
+    /// Fails if a thread cannot be started.
     pub(super) fn start(
         text: SceneText,
         source: SceneSource,
@@ -45,7 +45,7 @@ impl LiveSource {
     ) -> Result<Self, Failure> {
         let bounds = bounds(&source.world);
         let middle = [0, 1, 2].map(|axis| 0.5 * (bounds[0][axis] + bounds[1][axis]));
-        let scenery = Scenery::new(text.obstacles()?, middle);
+        let scenery = Scenery::new(source.obstacles.clone(), middle);
         let info = info(&source, &scenery, bounds);
         let columns = source.world.columns().iter().map(|column| column.name.to_owned()).collect();
         let (simulation, hub) = Simulation::new(text, source);
