@@ -140,6 +140,7 @@ mod tests {
             body: vec![0; n_rows],
             radius: vec![0.1; n_rows],
             columns: vec![column],
+            point_sets: Vec::new(),
         }
     }
 

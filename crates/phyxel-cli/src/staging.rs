@@ -166,6 +166,7 @@ mod tests {
             body: vec![0, 1],
             radius: vec![0.1, 0.1],
             columns: Vec::new(),
+            point_sets: Vec::new(),
         }
     }
 

@@ -7,7 +7,9 @@ use phyxel::geometry::Shape;
 use phyxel::material::{Flow, Material, MaterialChange, Property, Varying};
 use phyxel::math::{Real, Vec3, vec3};
 use phyxel::world::{Action, ActionError, Body, BuildError, Event, Hold, World, WorldBuilder};
-use support::{bar, elastic, flowing_methods, grip_across_z, methods, positions};
+use support::{
+    any_method, bar, elastic, elastic_methods, flowing_methods, grip_across_z, methods, positions,
+};
 
 fn moduli(youngs_modulus: Real, poisson_ratio: Option<Real>) -> MaterialChange {
     let mut change = MaterialChange::default().with(Property::YoungsModulus, youngs_modulus);
@@ -127,16 +129,18 @@ fn every_matter_can_be_dragged_to_every_place() {
 /// Checks that the hand continues with the nearest particle if the dragged one is gone: a merge keeps one of two ids.
 #[test]
 fn a_dragged_particle_that_is_gone_is_replaced_by_the_nearest() {
-    let mut world = block("embedded", elastic(4e4, 0.3)).build().unwrap();
-    world.drag(top(), vec3(0.5, 0.6, 0.1)).unwrap();
-    world.advance(0.01).unwrap();
-    let (id, target) = world.dragged().unwrap();
-    world.edit_particles(|p| p.id.iter_mut().filter(|k| **k == id).for_each(|k| *k = 7777));
-    world.advance(0.01).unwrap();
-    assert_eq!(world.dragged(), Some((7777, target)));
-    assert!(world.drag_force().length() > 10.0);
-    let gone = world.drag(Hold::Particle { body: "block".into(), id }, Vec3::ZERO).unwrap_err();
-    assert_eq!(gone, ActionError::NoParticle { body: "block".into(), id });
+    for method in methods() {
+        let mut world = block(method, elastic(4e4, 0.3)).build().unwrap();
+        world.drag(top(), vec3(0.5, 0.6, 0.1)).unwrap();
+        world.advance(0.01).unwrap();
+        let (id, target) = world.dragged().unwrap();
+        world.edit_particles(|p| p.id.iter_mut().filter(|k| **k == id).for_each(|k| *k = 7777));
+        world.advance(0.01).unwrap();
+        assert_eq!(world.dragged(), Some((7777, target)), "{method}");
+        assert!(world.drag_force().length() > 10.0, "{method}");
+        let gone = world.drag(Hold::Particle { body: "block".into(), id }, Vec3::ZERO).unwrap_err();
+        assert_eq!(gone, ActionError::NoParticle { body: "block".into(), id }, "{method}");
+    }
 }
 
 /// Builds a world with a bar that is pulled by one per cent and held there.
@@ -265,10 +269,14 @@ fn a_body_becomes_plastic_and_elastic_again() {
         // matter that did not flow so far needs all parameters of the flow
         assert!(world.set_material("bar", flow(Some(300.0), None)).is_err());
     }
-    let mut world = pulled_bar("reference", elastic(1e5, 0.3));
-    let refused = world.set_material("bar", flow(Some(400.0), Some(100.0))).unwrap_err();
-    assert!(refused.to_string().contains("these can: \"incremental\", \"embedded\""), "{refused}");
-    assert!(world.past_events().is_empty(), "what was refused has not happened");
+    let able: Vec<String> = flowing_methods().map(|method| format!("\"{method}\"")).collect();
+    let able = format!("these can: {}", able.join(", "));
+    for method in elastic_methods() {
+        let mut world = pulled_bar(method, elastic(1e5, 0.3));
+        let refused = world.set_material("bar", flow(Some(400.0), Some(100.0))).unwrap_err();
+        assert!(refused.to_string().contains(&able), "{refused}");
+        assert!(world.past_events().is_empty(), "what was refused has not happened");
+    }
 }
 
 /// Checks that viscosity that is switched on damps a vibration.
@@ -289,9 +297,9 @@ fn viscosity_can_be_switched_on() {
     }
 }
 
-fn drops(events: Vec<Event>) -> Result<World, BuildError> {
+fn drops(method: &str, events: Vec<Event>) -> Result<World, BuildError> {
     let floor = Obstacle::new("floor", Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 }.into());
-    let mut builder = block("reference", elastic(5e4, 0.3)).gravity(vec3(0.0, -9.81, 0.0)).obstacle(floor);
+    let mut builder = block(method, elastic(5e4, 0.3)).gravity(vec3(0.0, -9.81, 0.0)).obstacle(floor);
     for event in events {
         builder = builder.event(event);
     }
@@ -306,7 +314,7 @@ fn gravity(time: Real, y: Real) -> Event {
 #[test]
 fn events_act_at_their_times() {
     let events = vec![gravity(0.25, -20.0), gravity(0.1, 0.0)];
-    let mut builder = block("reference", elastic(5e4, 0.3)).gravity(vec3(0.0, -9.81, 0.0));
+    let mut builder = block(any_method(), elastic(5e4, 0.3)).gravity(vec3(0.0, -9.81, 0.0));
     for event in events {
         builder = builder.event(event);
     }
@@ -323,7 +331,7 @@ fn events_act_at_their_times() {
 /// Checks that an event at a frame's time acts after the frame, despite rounding of the times.
 #[test]
 fn an_event_at_the_end_of_an_interval_waits_for_the_next() {
-    let mut world = drops(vec![gravity(0.1, 5.0), gravity(0.2, 1.0)]).unwrap();
+    let mut world = drops(any_method(), vec![gravity(0.1, 5.0), gravity(0.2, 1.0)]).unwrap();
     world.advance_to(0.1).unwrap();
     assert_eq!(world.gravity().y, -9.81);
     assert_eq!(world.past_events().len(), 0);
@@ -339,8 +347,8 @@ fn an_event_at_the_end_of_an_interval_waits_for_the_next() {
 /// Checks that events within an interval do not change the means and counts of the ledger.
 #[test]
 fn the_ledger_sees_the_whole_interval() {
-    let mut plain = drops(Vec::new()).unwrap();
-    let mut cut = drops(vec![gravity(1.01, -9.81), gravity(1.02, -9.81)]).unwrap();
+    let mut plain = drops(any_method(), Vec::new()).unwrap();
+    let mut cut = drops(any_method(), vec![gravity(1.01, -9.81), gravity(1.02, -9.81)]).unwrap();
     for world in [&mut plain, &mut cut] {
         world.advance_to(1.0).unwrap();
         world.advance_to(1.1).unwrap();
@@ -355,15 +363,20 @@ fn the_ledger_sees_the_whole_interval() {
 fn events_that_cannot_happen_are_refused() {
     let event = |action| Event { time: 0.5, action };
     let change = |body: &str, change| event(Action::Material { body: body.into(), change });
-    let refused = |event: Event| drops(vec![gravity(0.1, 0.0), event]).err().unwrap().to_string();
+    let refused_by =
+        |method: &str, event: Event| drops(method, vec![gravity(0.1, 0.0), event]).err().unwrap().to_string();
+    let refused = |event: Event| refused_by(any_method(), event);
     assert!(refused(change("ball", moduli(1.0, None))).contains("event at 0.5 s: there is no body \"ball\""));
     assert!(refused(change("block", moduli(-1.0, None))).contains("greater than 0, found -1"));
-    assert!(refused(change("block", flow(Some(1.0), Some(1.0)))).contains("cannot run plastic"));
+    for method in elastic_methods() {
+        let flowing = change("block", flow(Some(1.0), Some(1.0)));
+        assert!(refused_by(method, flowing).contains("cannot run plastic"), "{method}");
+    }
     assert!(refused(event(Action::Gravity(Vec3::NAN))).contains("must be finite"));
     assert!(refused(gravity(-1.0, 0.0)).contains("at least 0"));
     // the existing ids are known only at the time of the event
     let hold = Hold::Particle { body: "block".into(), id: 99_999 };
-    let mut world = drops(vec![event(Action::Drag { hold, to: Vec3::ZERO })]).unwrap();
+    let mut world = drops(any_method(), vec![event(Action::Drag { hold, to: Vec3::ZERO })]).unwrap();
     let error = world.advance_to(1.0).unwrap_err();
     assert_eq!(error.time, 0.5);
     assert!(error.to_string().contains("body \"block\" has no particle 99999. Change the event"), "{error}");

@@ -11,7 +11,7 @@ use phyxel::math::{Mat3, Real, Vec3, vec3};
 use phyxel::methods::incremental::{History, Params, StressForm, ViscosityModel};
 use phyxel::world::{Body, Ledger, World, WorldBuilder};
 use std::sync::Arc;
-use support::{elastic, positions};
+use support::{bar, elastic, positions};
 
 const A: Real = 0.05;
 
@@ -176,4 +176,32 @@ fn the_papers_settings_and_every_option_run() {
     let mut squared = elastic(1e5, 0.3);
     squared.law = Some(Law::SquaredStretch);
     assert!(dropped(Params::default(), squared, 0.3).bounce > 0.05);
+}
+
+/// Checks that matter without a rest shape also welds when it meets later, if it flows. (Elastic matter bounces off:
+/// its rest state is that of the first contact, where it separates again.)
+#[test]
+fn bodies_weld_when_they_meet() {
+    for fuse in [false, true] {
+        let dough = elastic(1e5, 0.3).with(Property::Viscosity, 20.0);
+        let dough = dough.creeping(YieldMeasure::Deviatoric, 500.0, 200.0);
+        let mut left = bar("left", [5, 5, 5], A, dough.clone());
+        let mut right = bar("right", [5, 5, 5], A, dough).at(vec3(0.6, 0.125, 0.125));
+        (left.velocity, right.velocity) = (vec3(1.0, 0.0, 0.0), vec3(-1.0, 0.0, 0.0));
+        (left.fuse, right.fuse) = (fuse, fuse);
+        let builder = builder(Params::default()).gravity(Vec3::ZERO).body(left).body(right);
+        let mut world = builder.build().unwrap();
+        world.advance(2.0).unwrap();
+        let p = world.particles().next().unwrap();
+        let mean = |body: u32| {
+            let of = |i: &usize| p.body[*i] == body;
+            (0..p.len()).filter(of).map(|i| p.velocity[i].x).sum::<Real>() / 125.0
+        };
+        println!("fuse {fuse}: velocities {:.3} {:.3}", mean(0), mean(1));
+        if fuse {
+            assert!((mean(0) - mean(1)).abs() < 0.01);
+        } else {
+            assert!(mean(1) - mean(0) > 0.03, "they part again");
+        }
+    }
 }

@@ -254,6 +254,12 @@ fn obstacles_are_moved_by_the_caller() {
         let risen = center(&world, body).y - 0.06;
         println!("{method}: risen by {risen:.4} m");
         assert!((risen - 0.3).abs() < 0.004, "{method}: {risen}");
+        let frame = world.frame(&[]);
+        let [poses] = frame.point_sets.as_slice() else { panic!("one set: the plate's pose") };
+        assert_eq!((poses.body.as_slice(), poses.columns[0].name.as_str()), ([0].as_slice(), "rotation"));
+        assert!(
+            (poses.position[0][1] - 0.25).abs() < 1e-6 && (poses.columns[0].values[1] - 0.3).abs() < 1e-6
+        );
         let mut resumed = make();
         saved.restore(&mut resumed);
         lift(&mut resumed, 20..60);

@@ -1,4 +1,5 @@
-//! Tests by the `use` lines that a module uses only lower layers and that methods never import each other.
+//! Tests by the text of the sources that a module uses only lower layers, that methods never import each other, and that
+//! no other place names a method.
 
 use phyxel::methods::built_methods;
 use std::collections::BTreeSet;
@@ -34,17 +35,37 @@ fn source_files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
+/// Returns the lines of a text that are no comments, with their numbers.
+fn code_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
+    lines.filter(|(_, line)| !line.trim_start().starts_with("//"))
+}
+
+/// Returns the part of a source before its tests.
+fn without_tests(text: &str) -> &str {
+    text.split("#[cfg(test)]\nmod tests {").next().unwrap()
+}
+
 /// Returns every `crate::NAME` of a text outside comments and tests.
 fn modules_used(text: &str) -> BTreeSet<String> {
-    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
     let mut used = BTreeSet::new();
-    for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+    for (_, line) in code_lines(without_tests(text)) {
         for part in line.split("crate::").skip(1) {
             let name = part.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap();
             used.insert(name.to_owned());
         }
     }
     used
+}
+
+/// Checks that no path of a source climbs out of its module by `super::`, where [`modules_used`] would not see it.
+fn assert_stays_inside(relative: &Path, text: &str) {
+    let is_root = relative.ends_with("mod.rs");
+    let depth = relative.iter().count() - usize::from(is_root);
+    let climb = "super::".repeat(depth);
+    for (number, line) in code_lines(without_tests(text)) {
+        assert!(!line.contains(&climb), "{}:{number} climbs out of its module: {line}", relative.display());
+    }
 }
 
 fn layer(module: &str) -> u32 {
@@ -68,7 +89,9 @@ fn no_module_uses_a_higher_layer() {
         if module == "lib" || is_test {
             continue;
         }
-        for used in modules_used(&fs::read_to_string(&file).unwrap()) {
+        let text = fs::read_to_string(&file).unwrap();
+        assert_stays_inside(relative, &text);
+        for used in modules_used(&text) {
             if used == module {
                 continue;
             }
@@ -99,5 +122,63 @@ fn methods_do_not_import_each_other() {
                 }
             }
         }
+    }
+}
+
+/// Returns true if a file, given by its path below `crates`, belongs to a method: its sources, or its own tests in a
+/// folder or a file of its name.
+fn belongs_to(path: &Path, key: &str) -> bool {
+    let is_named = path.iter().any(|part| part == key) || path.file_stem().is_some_and(|stem| stem == key);
+    let is_source = path.starts_with("phyxel/src/methods");
+    is_named && (is_source || path.iter().any(|part| part == "tests"))
+}
+
+/// Returns true if a line may name all methods: in the catalogue, and in the list of rows of the conformance tests.
+fn may_name_all(path: &Path, line: &str) -> bool {
+    path == Path::new("phyxel/src/methods/catalogue.rs")
+        || (path == Path::new("phyxel/tests/conformance/main.rs") && line.contains("::ROW"))
+}
+
+/// Returns true if a line names a method: quoted, as a table of settings, or as a module.
+fn names(line: &str, key: &str) -> bool {
+    let quoted = [format!("\"{key}\""), format!("\"{key}\\\""), format!("'{key}'")];
+    let inside = [format!("methods::{key}"), format!("methods.{key}")];
+    let is_identifier = |c: char| c.is_alphanumeric() || c == '_';
+    let mut modules = line.match_indices(key).filter(|(at, _)| line[at + key.len()..].starts_with("::"));
+    quoted.iter().chain(&inside).any(|pattern| line.contains(pattern))
+        || modules.any(|(at, _)| !line[..at].ends_with(is_identifier))
+}
+
+/// Checks that a method can be deleted with its folder, its line in the catalogue and its own tests: no other file of
+/// the workspace names it.
+#[test]
+fn no_method_is_named_outside_its_folder() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut files = Vec::new();
+    source_files(crates, &mut files);
+    assert!(files.len() > 300, "{} files", files.len());
+    let mut found = Vec::new();
+    for file in &files {
+        let path = file.strip_prefix(crates).unwrap();
+        let text = fs::read_to_string(file).unwrap();
+        for (number, line) in code_lines(&text).filter(|(_, line)| !may_name_all(path, line)) {
+            for key in built_methods().map(|entry| entry.key) {
+                if names(line, key) && !belongs_to(path, key) {
+                    found.push(format!("{}:{number}: {key}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(found.is_empty(), "methods are named outside their folders:\n{}", found.join("\n"));
+}
+
+#[test]
+fn names_of_methods_are_found() {
+    let own = ["x == \"own\"", "\"a \\\"own\\\"\"", "'own'", "use methods::own", "[methods.own]", "(own::X)"];
+    for line in own {
+        assert!(names(line, "own"), "{line}");
+    }
+    for line in ["\"own_position\"", "--space=own", "its_own::x", "own(table)", "mod own;"] {
+        assert!(!names(line, "own"), "{line}");
     }
 }

@@ -225,6 +225,23 @@ fn groups_that_cannot_meet_go_at_their_own_pace() {
     assert!(near.1 >= ITERATIONS * near.0, "shared steps: {} iterations", near.1);
 }
 
+/// Checks that nodes which are not particles leave in frames, those of all groups in one set.
+#[test]
+fn nodes_are_a_set_of_the_frame() {
+    let two = KINDS
+        .iter()
+        .enumerate()
+        .map(|(k, &kind)| block(&format!("body {k}"), key(kind)).at(vec3(0.5 * k as Real, 0.3, 0.0)));
+    let mut world = two.fold(builder(), WorldBuilder::body).build().unwrap();
+    world.advance_to(0.1).unwrap();
+    let frame = world.frame(&[]);
+    let [nodes] = frame.point_sets.as_slice() else { panic!("one set") };
+    assert_eq!((nodes.name.as_str(), nodes.body.as_slice()), ("nodes", [0, 1].as_slice()));
+    assert_eq!(nodes.columns.iter().map(|c| c.values.len()).collect::<Vec<_>>(), [6, 6, 6]);
+    let fallen = 0.3 - 0.5 * 9.81 * 0.01;
+    assert!(nodes.position.iter().all(|x| (Real::from(x[1]) - fallen).abs() < 0.02), "{nodes:?}");
+}
+
 #[test]
 fn meshes_are_carried_exactly() {
     for kind in KINDS {

@@ -1,4 +1,4 @@
-//! Tests of `phyxel compare`: written files, refused requests, and the files that a failed run leaves.
+//! Tests of `phyxel compare`: written files, refused requests, and the files that an interrupted comparison leaves.
 
 use crate::support::{
     BLOCK, Ended, Workplace, assert_same_contents, contents, elastic_method, flowing_method,

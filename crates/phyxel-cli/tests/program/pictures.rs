@@ -76,6 +76,7 @@ fn add_embedded_positions(place: &Workplace, folder: &str, n_without: usize) {
             body: table.body,
             radius: table.radius,
             columns: vec![column],
+            point_sets: Vec::new(),
         };
         let path = place.path(folder).join(format!("frames/particles_{number:04}.ply"));
         std::fs::write(path, ply::encode(&frame)).unwrap();

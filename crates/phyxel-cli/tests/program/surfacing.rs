@@ -125,11 +125,8 @@ fn what_is_not_there_is_said() {
     }
     assert!(!place.path("a").exists());
     // a coarse mesh gives a warning
-    std::fs::write(
-        place.path("scene.toml"),
-        scene.replace(", uvs = true", "").replace("\"10 cm\"", "\"5 cm\""),
-    )
-    .unwrap();
+    let coarse = scene.replace(", uvs = true", "").replace("\"10 cm\"", "\"5 cm\"");
+    place.add_scene("scene.toml", &coarse);
     let warned = place.succeed(&["run", "scene.toml", "-o", "a", "--frames", "1", "-q"]);
     assert!(warned.stderr.contains("subdivide it"), "{}", warned.stderr);
 

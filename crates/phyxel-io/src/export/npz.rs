@@ -97,7 +97,7 @@ pub(super) fn write(selection: &FrameSelection<'_>, outlet: &mut Outlet<'_>) -> 
             Some(_) => append_frame(&mut zip, &fields, &stacked, &frame),
             None => write_frame(&mut zip, &fields, &frame),
         };
-        written.map_err(failed)?;
+        written.and_then(|()| write_sets(&mut zip, &frame)).map_err(failed)?;
         outlet.watch.frame_is_done()?;
     }
     write_rest(&mut zip, selection, &times).and_then(|()| zip.finish()).map_err(failed)
@@ -139,6 +139,26 @@ fn write_frame(zip: &mut Zip<&mut File>, fields: &[Field], frame: &SelectedFrame
         let shape = [&[frame.particles.id.len()], field.shape.as_slice()].concat();
         let entry = begin(zip, &name, field.kind(), &shape)?;
         zip.append(entry, &field.bytes(&frame.particles))?;
+    }
+    Ok(())
+}
+
+/// Writes the point sets of a frame as separate arrays, SET_FIELD_FRAME.
+fn write_sets(zip: &mut Zip<&mut File>, frame: &SelectedFrame) -> io::Result<()> {
+    for set in &frame.particles.point_sets {
+        let n = set.body.len();
+        let mut array = |field: &str, kind: &str, shape: &[usize], bytes: Vec<u8>| {
+            let name = format!("{}_{field}_{:04}", set.name, frame.number);
+            begin(zip, &name, kind, shape).and_then(|entry| zip.append(entry, &bytes))
+        };
+        let floats = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        array("position", "<f4", &[n, 3], floats(set.position.as_flattened()))?;
+        array("body", "<u4", &[n], set.body.iter().flat_map(|body| body.to_le_bytes()).collect())?;
+        for column in &set.columns {
+            let shape = [n, column.n_components];
+            let shape = if column.n_components == 1 { &shape[..1] } else { &shape[..] };
+            array(&column.name, "<f4", shape, floats(&column.values))?;
+        }
     }
     Ok(())
 }

@@ -35,7 +35,7 @@ pub use folder::{Overwrite, ResultFolder};
 pub(crate) use ledger::cells as ledger_cells;
 pub use ledger::{LedgerTable, LedgerWriter};
 pub use meshes::{BundledScene, MeshCopy, bundle_meshes};
-pub use ply::{ParticleColumn, ParticleTable, PlyError};
+pub use ply::{ParticleColumn, ParticleTable, PlyError, PointSetTable};
 pub use recorder::Recorder;
 pub use run_info::{BodyInfo, RunInfo, Status, Tally};
 pub use surface_file::{SurfaceKind, SurfaceTable};

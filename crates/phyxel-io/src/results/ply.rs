@@ -1,9 +1,10 @@
 //! Frames as binary little-endian PLY files: x y z, id, body, radius, then the requested columns.
 //!
-//! A vector column has three properties: `vx vy vz` for the velocity, `NAME_x NAME_y NAME_z` for others. Header
+//! The element `vertex` has the particles. Point sets are further elements with x y z, body and their columns. A vector
+//! column has three properties: `vx vy vz` for the velocity, `NAME_x NAME_y NAME_z` for others. Header
 //! comments hold the time and the units. The reader accepts the files of this writer, with properties in any order.
 
-use phyxel::frame::Frame;
+use phyxel::frame::{Frame, FrameColumn};
 use std::fmt::Write;
 
 /// Particles that were read from a file, in the order of the file.
@@ -19,6 +20,21 @@ pub struct ParticleTable {
     pub body: Vec<u32>,
     /// Half the local spacing (m).
     pub radius: Vec<f32>,
+    /// The other columns.
+    pub columns: Vec<ParticleColumn>,
+    /// Points besides the particles.
+    pub point_sets: Vec<PointSetTable>,
+}
+
+/// Named points of a frame that are not particles.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PointSetTable {
+    /// Name of the set.
+    pub name: String,
+    /// World positions (m).
+    pub position: Vec<[f32; 3]>,
+    /// Index of the body, or of the obstacle, of each point.
+    pub body: Vec<u32>,
     /// The other columns.
     pub columns: Vec<ParticleColumn>,
 }
@@ -78,12 +94,17 @@ fn property_names(name: &str, n_components: usize) -> Vec<String> {
 /// Contents of a file, borrowed from a frame or a table.
 struct Contents<'a> {
     time: f64,
-    position: &'a [[f32; 3]],
-    id: &'a [u32],
-    body: &'a [u32],
-    radius: &'a [f32],
-    columns: Vec<ColumnContents<'a>>,
+    elements: Vec<Element<'a>>,
     comments: &'a [String],
+}
+
+/// One element of a file: rows of positions, integers, a radius if there is one, and columns.
+struct Element<'a> {
+    name: &'a str,
+    position: &'a [[f32; 3]],
+    integers: Vec<(&'static str, &'a [u32])>,
+    radius: Option<&'a [f32]>,
+    columns: Vec<ColumnContents<'a>>,
 }
 
 struct ColumnContents<'a> {
@@ -93,49 +114,101 @@ struct ColumnContents<'a> {
     values: &'a [f32],
 }
 
+/// Name of the element of the particles.
+const PARTICLES: &str = "vertex";
+
 /// Returns the bytes of the file of a frame.
 pub fn encode(frame: &Frame) -> Vec<u8> {
-    let columns = frame.columns.iter().map(|column| ColumnContents {
-        name: &column.name,
-        unit: column.unit,
-        n_components: column.n_components,
-        values: &column.values,
-    });
-    let Frame { time, position, id, body, radius, .. } = frame;
-    Contents { time: *time, position, id, body, radius, columns: columns.collect(), comments: &[] }.bytes()
+    fn contents(columns: &[FrameColumn]) -> Vec<ColumnContents<'_>> {
+        let all = columns.iter();
+        all.map(|c| ColumnContents {
+            name: &c.name,
+            unit: c.unit,
+            n_components: c.n_components,
+            values: &c.values,
+        })
+        .collect()
+    }
+    let Frame { time, position, id, body, radius, columns, point_sets } = frame;
+    let particles = Element::particles(position, id, body, radius, contents(columns));
+    let sets = point_sets
+        .iter()
+        .map(|set| Element::set(&set.name, &set.position, &set.body, contents(&set.columns)));
+    Contents { time: *time, elements: [particles].into_iter().chain(sets).collect(), comments: &[] }.bytes()
 }
 
 /// Returns the bytes of the file of a table, with additional comments in its header.
 pub fn encode_table(table: &ParticleTable, comments: &[String]) -> Vec<u8> {
-    let columns = table.columns.iter().map(|column| ColumnContents {
-        name: &column.name,
-        unit: &column.unit,
-        n_components: column.n_components,
-        values: &column.values,
-    });
-    let ParticleTable { time, position, id, body, radius, .. } = table;
-    Contents { time: *time, position, id, body, radius, columns: columns.collect(), comments }.bytes()
+    fn contents(columns: &[ParticleColumn]) -> Vec<ColumnContents<'_>> {
+        let all = columns.iter();
+        all.map(|c| ColumnContents {
+            name: &c.name,
+            unit: &c.unit,
+            n_components: c.n_components,
+            values: &c.values,
+        })
+        .collect()
+    }
+    let ParticleTable { time, position, id, body, radius, columns, point_sets } = table;
+    let particles = Element::particles(position, id, body, radius, contents(columns));
+    let sets = point_sets
+        .iter()
+        .map(|set| Element::set(&set.name, &set.position, &set.body, contents(&set.columns)));
+    Contents { time: *time, elements: [particles].into_iter().chain(sets).collect(), comments }.bytes()
+}
+
+impl<'a> Element<'a> {
+    fn particles(
+        position: &'a [[f32; 3]],
+        id: &'a [u32],
+        body: &'a [u32],
+        radius: &'a [f32],
+        columns: Vec<ColumnContents<'a>>,
+    ) -> Self {
+        let integers = vec![("id", id), ("body", body)];
+        Self { name: PARTICLES, position, integers, radius: Some(radius), columns }
+    }
+
+    fn set(
+        name: &'a str,
+        position: &'a [[f32; 3]],
+        body: &'a [u32],
+        columns: Vec<ColumnContents<'a>>,
+    ) -> Self {
+        Self { name, position, integers: vec![("body", body)], radius: None, columns }
+    }
+
+    /// Returns the lines of the properties, each with its type.
+    fn properties(&self) -> Vec<String> {
+        let mut all = ["float x", "float y", "float z"].map(str::to_owned).to_vec();
+        all.extend(self.integers.iter().map(|(name, _)| format!("int {name}")));
+        all.extend(self.radius.iter().map(|_| "float radius".to_owned()));
+        let columns = self.columns.iter().flat_map(|c| property_names(c.name, c.n_components));
+        all.extend(columns.map(|name| format!("float {name}")));
+        all
+    }
+
+    fn append_rows(&self, bytes: &mut Vec<u8>) {
+        for row in 0..self.position.len() {
+            self.position[row].iter().for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
+            self.integers.iter().for_each(|(_, values)| bytes.extend_from_slice(&values[row].to_le_bytes()));
+            self.radius.iter().for_each(|radius| bytes.extend_from_slice(&radius[row].to_le_bytes()));
+            for column in &self.columns {
+                let n = column.n_components;
+                let values = &column.values[row * n..(row + 1) * n];
+                values.iter().for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
+            }
+        }
+    }
 }
 
 impl Contents<'_> {
     fn bytes(&self) -> Vec<u8> {
         let header = self.header();
-        let n_floats: usize = self.columns.iter().map(|column| column.n_components).sum();
-        let stride = 4 * (6 + n_floats);
-        let mut bytes = Vec::with_capacity(header.len() + stride * self.id.len());
+        let size = |element: &Element<'_>| 4 * element.properties().len() * element.position.len();
+        let mut bytes = Vec::with_capacity(header.len() + self.elements.iter().map(size).sum::<usize>());
         bytes.extend_from_slice(header.as_bytes());
-        for row in 0..self.id.len() {
-            self.position[row].iter().for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
-            bytes.extend_from_slice(&self.id[row].to_le_bytes());
-            bytes.extend_from_slice(&self.body[row].to_le_bytes());
-            bytes.extend_from_slice(&self.radius[row].to_le_bytes());
-            for column in &self.columns {
-                let n = column.n_components;
-                column.values[row * n..(row + 1) * n]
-                    .iter()
-                    .for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
-            }
-        }
+        self.elements.iter().for_each(|element| element.append_rows(&mut bytes));
         bytes
     }
 
@@ -148,22 +221,28 @@ impl Contents<'_> {
         };
         line(format_args!("comment phyxel particles, SI units, y up"));
         line(format_args!("comment time {:?} s", self.time));
-        for column in &self.columns {
-            line(format_args!("comment unit {} {}", column.name, column.unit));
+        for element in &self.elements {
+            for column in &element.columns {
+                line(format_args!("comment unit {}{} {}", prefix(element.name), column.name, column.unit));
+            }
         }
         for comment in self.comments {
             line(format_args!("comment {}", comment.replace(char::is_control, " ")));
         }
-        line(format_args!("element vertex {}", self.id.len()));
-        for property in ["float x", "float y", "float z", "int id", "int body", "float radius"] {
-            line(format_args!("property {property}"));
-        }
-        for name in self.columns.iter().flat_map(|column| property_names(column.name, column.n_components)) {
-            line(format_args!("property float {name}"));
+        for element in &self.elements {
+            line(format_args!("element {} {}", element.name, element.position.len()));
+            for property in element.properties() {
+                line(format_args!("property {property}"));
+            }
         }
         line(format_args!("end_header"));
         text
     }
+}
+
+/// Returns the prefix of a column's name in comments: nothing for particles, the name of the set for others.
+fn prefix(element: &str) -> String {
+    if element == PARTICLES { String::new() } else { format!("{element}.") }
 }
 
 /// Contents of a header.
@@ -171,9 +250,21 @@ impl Contents<'_> {
 struct Header {
     time: Option<f64>,
     units: Vec<(String, String)>,
-    n_rows: Option<usize>,
+    elements: Vec<ElementHeader>,
+}
+
+/// Element of a header.
+struct ElementHeader {
+    name: String,
+    n_rows: usize,
     properties: Vec<String>,
     is_integer: Vec<bool>,
+}
+
+impl ElementHeader {
+    fn stride(&self) -> usize {
+        4 * self.properties.len()
+    }
 }
 
 const END: &[u8] = b"end_header\n";
@@ -191,16 +282,29 @@ pub fn decode(bytes: &[u8]) -> Result<ParticleTable, PlyError> {
 /// # Errors
 /// When the bytes are no frame, or an incomplete one.
 pub fn decode_columns(bytes: &[u8], is_wanted: &dyn Fn(&str) -> bool) -> Result<ParticleTable, PlyError> {
-    let (text, rows) = split_header(bytes)?;
+    let (text, mut rows) = split_header(bytes)?;
     let header = parse_header(text)?;
-    let n_rows = header.n_rows.ok_or(PlyError::Missing("vertex element"))?;
-    let stride = 4 * header.properties.len();
-    let expected =
-        n_rows.checked_mul(stride).ok_or_else(|| PlyError::Header("it announces too many rows".into()))?;
+    if header.elements.first().is_none_or(|element| element.name != PARTICLES) {
+        return Err(PlyError::Missing("vertex element"));
+    }
+    let too_many = || PlyError::Header("it announces too many rows".into());
+    let size = |element: &ElementHeader| element.n_rows.checked_mul(element.stride());
+    let sizes: Vec<usize> = header.elements.iter().map(size).collect::<Option<_>>().ok_or_else(too_many)?;
+    let expected = sizes.iter().try_fold(0usize, |sum, size| sum.checked_add(*size)).ok_or_else(too_many)?;
     if rows.len() < expected {
         return Err(PlyError::Truncated { expected, found: rows.len() });
     }
-    Rows { header: &header, bytes: &rows[..expected], stride }.table(is_wanted)
+    let mut table = ParticleTable::default();
+    for (element, size) in header.elements.iter().zip(sizes) {
+        let (own, others) = rows.split_at(size);
+        rows = others;
+        let own = Rows { header: &header, element, bytes: own };
+        match element.name.as_str() {
+            PARTICLES => table = ParticleTable { point_sets: table.point_sets, ..own.table(is_wanted)? },
+            _ => table.point_sets.push(own.set()?),
+        }
+    }
+    Ok(table)
 }
 
 /// Splits a file into the lines of its header, without the last, and the data after the header.
@@ -223,15 +327,18 @@ fn parse_header(text: &str) -> Result<Header, PlyError> {
             ["comment", "time", time, "s"] => header.time = time.parse().ok(),
             ["comment", "unit", name, unit] => header.units.push(((*name).into(), (*unit).into())),
             ["comment" | "obj_info", ..] => {}
-            ["element", "vertex", count] if header.n_rows.is_none() => {
-                header.n_rows = Some(count.parse().map_err(|_| bad(line))?);
+            ["element", name, count] if header.elements.iter().all(|element| element.name != *name) => {
+                let n_rows = count.parse().map_err(|_| bad(line))?;
+                let (properties, is_integer) = (Vec::new(), Vec::new());
+                header.elements.push(ElementHeader { name: (*name).into(), n_rows, properties, is_integer });
             }
             ["property", kind @ ("float" | "float32" | "int" | "int32" | "uint" | "uint32"), name] => {
-                if header.n_rows.is_none() || header.properties.iter().any(|known| known == name) {
+                let element = header.elements.last_mut().ok_or_else(|| bad(line))?;
+                if element.properties.iter().any(|known| known == name) {
                     return Err(bad(line));
                 }
-                header.properties.push((*name).into());
-                header.is_integer.push(!kind.starts_with("float"));
+                element.properties.push((*name).into());
+                element.is_integer.push(!kind.starts_with("float"));
             }
             _ => return Err(bad(line)),
         }
@@ -239,43 +346,65 @@ fn parse_header(text: &str) -> Result<Header, PlyError> {
     Ok(header)
 }
 
-/// Rows of a file whose size was checked.
+/// Rows of an element whose size was checked.
 struct Rows<'a> {
     header: &'a Header,
+    element: &'a ElementHeader,
     bytes: &'a [u8],
-    stride: usize,
 }
 
 impl Rows<'_> {
     fn table(&self, is_wanted: &dyn Fn(&str) -> bool) -> Result<ParticleTable, PlyError> {
-        let [x, y, z] = ["x", "y", "z"].map(|axis| self.offset(axis).ok_or(PlyError::Missing(axis)));
-        let [x, y, z] = [x?, y?, z?];
-        let position = |row: &[u8]| [x, y, z].map(|offset| f32::from_le_bytes(word(row, offset)));
-        let mut table = ParticleTable {
+        Ok(ParticleTable {
             time: self.header.time.ok_or(PlyError::Missing("time comment"))?,
-            position: self.rows().map(position).collect(),
+            position: self.positions()?,
             id: self.integers("id")?,
             body: self.integers("body")?,
             radius: self.floats("radius")?,
-            columns: Vec::new(),
-        };
-        let mut taken: Vec<&str> = vec!["x", "y", "z", "id", "body", "radius"];
-        for (name, is_integer) in self.header.properties.iter().zip(&self.header.is_integer) {
+            columns: self.columns(&["x", "y", "z", "id", "body", "radius"], is_wanted)?,
+            point_sets: Vec::new(),
+        })
+    }
+
+    fn set(&self) -> Result<PointSetTable, PlyError> {
+        Ok(PointSetTable {
+            name: self.element.name.clone(),
+            position: self.positions()?,
+            body: self.integers("body")?,
+            columns: self.columns(&["x", "y", "z", "body"], &|_| true)?,
+        })
+    }
+
+    fn positions(&self) -> Result<Vec<[f32; 3]>, PlyError> {
+        let [x, y, z] = ["x", "y", "z"].map(|axis| self.offset(axis).ok_or(PlyError::Missing(axis)));
+        let [x, y, z] = [x?, y?, z?];
+        let position = |row: &[u8]| [x, y, z].map(|offset| f32::from_le_bytes(word(row, offset)));
+        Ok(self.rows().map(position).collect())
+    }
+
+    fn columns(
+        &self,
+        others: &[&'static str],
+        is_wanted: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<ParticleColumn>, PlyError> {
+        let mut taken: Vec<&str> = others.to_vec();
+        let mut columns = Vec::new();
+        for (name, is_integer) in self.element.properties.iter().zip(&self.element.is_integer) {
             if taken.contains(&name.as_str()) || *is_integer {
                 continue;
             }
             let (column, parts) = self.parts(name);
             if is_wanted(column) {
-                table.columns.push(self.column(column, &parts)?);
+                columns.push(self.column(column, &parts)?);
             }
             taken.extend(parts);
         }
-        Ok(table)
+        Ok(columns)
     }
 
     /// Returns the name of the column that a property belongs to, and all properties of this column.
     fn parts<'b>(&'b self, property: &'b str) -> (&'b str, Vec<&'b str>) {
-        let properties = &self.header.properties;
+        let properties = &self.element.properties;
         let vector = match property {
             "vx" | "vy" | "vz" => Some("velocity"),
             _ => ["_x", "_y", "_z"].iter().find_map(|ending| property.strip_suffix(ending)),
@@ -290,7 +419,7 @@ impl Rows<'_> {
     }
 
     fn column(&self, name: &str, parts: &[&str]) -> Result<ParticleColumn, PlyError> {
-        let mut values = vec![0.0; parts.len() * self.bytes.len() / self.stride.max(1)];
+        let mut values = vec![0.0; parts.len() * self.element.n_rows];
         for (component, part) in parts.iter().enumerate() {
             let offset = self.offset(part);
             let offset = offset.ok_or_else(|| PlyError::Header(format!("there is no property {part}")))?;
@@ -298,18 +427,19 @@ impl Rows<'_> {
                 *value = f32::from_le_bytes(word(row, offset));
             }
         }
-        let unit =
-            self.header.units.iter().find(|unit| unit.0 == name).map_or(String::new(), |unit| unit.1.clone());
+        let full_name = prefix(&self.element.name) + name;
+        let found = self.header.units.iter().find(|unit| unit.0 == full_name);
+        let unit = found.map_or(String::new(), |unit| unit.1.clone());
         Ok(ParticleColumn { name: name.to_owned(), unit, n_components: parts.len(), values })
     }
 
     fn rows(&self) -> impl Iterator<Item = &[u8]> {
-        self.bytes.chunks_exact(self.stride.max(1))
+        self.bytes.chunks_exact(self.element.stride().max(1))
     }
 
     /// Returns the offset of a property in a row (bytes).
     fn offset(&self, name: &str) -> Option<usize> {
-        Some(4 * self.header.properties.iter().position(|known| known == name)?)
+        Some(4 * self.element.properties.iter().position(|known| known == name)?)
     }
 
     fn words(&self, name: &str) -> Option<impl Iterator<Item = [u8; 4]>> {
@@ -337,7 +467,7 @@ fn word(row: &[u8], offset: usize) -> [u8; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use phyxel::frame::FrameColumn;
+    use phyxel::frame::PointSet;
 
     fn frame() -> Frame {
         let column = |name: &str, unit, n_components, values: &[f32]| FrameColumn {
@@ -358,7 +488,38 @@ mod tests {
                 column("spin", "1/s", 3, &[0.0, 0.1, 0.2, 0.3, 0.4, 0.5]),
                 column("side_x", "m", 1, &[9.0, 10.0]),
             ],
+            point_sets: Vec::new(),
         }
+    }
+
+    /// Checks that point sets are elements of their own, with names and units that particles may have, too.
+    #[test]
+    fn point_sets_come_back_beside_the_particles() {
+        let column = |name: &str, unit, n_components, values: &[f32]| FrameColumn {
+            name: name.into(),
+            unit,
+            n_components,
+            values: values.to_vec(),
+        };
+        let nodes = PointSet {
+            name: "nodes".into(),
+            position: vec![[1.0, 2.0, 3.0]; 3],
+            body: vec![0, 1, 1],
+            columns: vec![column("stress", "N", 1, &[1.0, 2.0, 3.0]), column("axis", "1", 3, &[0.5; 9])],
+        };
+        let empty = PointSet { name: "none".into(), ..PointSet::default() };
+        let frame = Frame { point_sets: vec![nodes.clone(), empty], ..frame() };
+        let bytes = encode(&frame);
+        let table = decode(&bytes).unwrap();
+        assert_eq!((table.id.len(), table.columns.len(), table.columns[1].unit.as_str()), (2, 4, "Pa"));
+        assert_eq!(encode_table(&table, &[]), bytes, "what is read is written the same");
+        let [read, none] = table.point_sets.as_slice() else { panic!("two sets") };
+        assert_eq!((read.name.as_str(), &read.body, &read.position), ("nodes", &nodes.body, &nodes.position));
+        assert_eq!((read.columns[0].unit.as_str(), read.columns[1].n_components), ("N", 3));
+        assert_eq!((none.name.as_str(), none.body.len()), ("none", 0));
+        let few = decode_columns(&bytes, &|name| name == "stress").unwrap();
+        assert_eq!((few.columns.len(), few.point_sets.len()), (1, 2));
+        assert!(matches!(decode(&bytes[..bytes.len() - 1]), Err(PlyError::Truncated { .. })));
     }
 
     #[test]

@@ -2,6 +2,9 @@
 //!
 //! Nothing is read from other files or simulated here; meshes are only named, and shapes are not yet filled.
 
+pub use phyxel::contact::{Ease, Friction};
+pub use phyxel::geometry::Sampling;
+
 use crate::results::SurfaceKind;
 use phyxel::math::{Mat3, Vec3};
 use phyxel::methods::{MethodFactory, SettingValue};
@@ -312,17 +315,6 @@ pub enum Resolution {
     },
 }
 
-/// Arrangement of particles in a shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sampling {
-    /// A cubic lattice.
-    Lattice,
-    /// The lattice with each particle moved at random.
-    Jittered,
-    /// Evenly spread, without preferred directions.
-    Relaxed,
-}
-
 /// A motion: poses over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Motion {
@@ -341,15 +333,6 @@ pub struct Keyframe {
     pub translation: Vec3,
     /// Rotation about the object's own centre at the start.
     pub rotation: Rotation,
-}
-
-/// Interpolation of a motion between two poses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ease {
-    /// Constant speed.
-    Linear,
-    /// Starts and stops smoothly at each pose.
-    Smooth,
 }
 
 /// A grip: particles of a body that are held or led.
@@ -384,15 +367,6 @@ pub struct Obstacle {
     pub friction: Friction,
     /// Motion of the obstacle.
     pub motion: Motion,
-}
-
-/// Friction along the surface of an obstacle.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Friction {
-    /// Coulomb's law with this coefficient.
-    Coulomb(f64),
-    /// Particles that touch the obstacle are held.
-    Stick,
 }
 
 /// A force field that acts on all bodies during an interval.

@@ -7,9 +7,9 @@ use super::spelling::nearest;
 use super::{Problem, SceneError, SceneFile};
 use crate::mesh::{self, PolygonMesh};
 use crate::surface::SurfaceMesh;
-use phyxel::contact::{Axes, Ease, Friction, Grip, Keyframe, Motion, Obstacle};
+use phyxel::contact::{Axes, Grip, Keyframe, Motion, Obstacle};
 use phyxel::forces::{Field, ForceField};
-use phyxel::geometry::{Fill, FillError, PlacedShape, Placement, Sampling, Shape, Spacing, TriangleMesh};
+use phyxel::geometry::{Fill, FillError, PlacedShape, Placement, Shape, Spacing, TriangleMesh};
 use phyxel::math::{Quat, Real, Vec3};
 use phyxel::methods::{ColumnInfo, Refusal, find_method};
 use phyxel::surface::Carried;
@@ -216,11 +216,7 @@ impl SceneFile {
                     scene::Resolution::Particles(n) => Spacing::Count(n),
                     scene::Resolution::SpacingAlong { axis, from, to } => Spacing::Along { axis, from, to },
                 },
-                sampling: match body.sampling {
-                    scene::Sampling::Lattice => Sampling::Lattice,
-                    scene::Sampling::Jittered => Sampling::Jittered,
-                    scene::Sampling::Relaxed => Sampling::Relaxed,
-                },
+                sampling: body.sampling,
                 seed: body.seed,
                 max_particles: options.max_particles,
             },
@@ -391,10 +387,7 @@ fn convert_obstacle(obstacle: &scene::Obstacle, meshes: &Meshes) -> Obstacle {
         name: obstacle.name.clone(),
         shape,
         inside: obstacle.inside,
-        friction: match obstacle.friction {
-            scene::Friction::Coulomb(mu) => Friction::Coulomb(mu),
-            scene::Friction::Stick => Friction::Stick,
-        },
+        friction: obstacle.friction,
         motion: motion(&obstacle.motion),
     }
 }
@@ -405,12 +398,8 @@ fn motion(motion: &scene::Motion) -> Motion {
         translation: key.translation,
         rotation: key.rotation.axis * key.rotation.angle,
     });
-    let ease = match motion.ease {
-        scene::Ease::Linear => Ease::Linear,
-        scene::Ease::Smooth => Ease::Smooth,
-    };
     // the validator has checked the order of the keys
-    Motion::try_new(keys.collect(), ease).unwrap_or_default()
+    Motion::try_new(keys.collect(), motion.ease).unwrap_or_default()
 }
 
 #[cfg(test)]

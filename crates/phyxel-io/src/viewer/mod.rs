@@ -5,6 +5,7 @@
 
 mod arrays;
 mod error;
+mod info;
 mod ledger;
 mod packet;
 mod page;
@@ -13,6 +14,7 @@ mod replay;
 mod scenery;
 
 pub use error::ViewerError;
+pub use info::{PageBounds, PageColumnInfo, PageInfo, page_bounds, page_middle};
 pub use ledger::{ledger_columns, ledger_row};
 pub use packet::{PageColumn, PageFrame, PageSurface};
 pub use page::page;

@@ -3,8 +3,8 @@
 use super::arrays::{SharedArrays, bulk_range};
 use super::packet::{PageFrame, PageSurface};
 use super::particle::particle_of_table;
-use super::{Scenery, ViewerError, ledger};
-use crate::results::{LedgerTable, ParticleTable, ResultFolder, RunInfo, SurfaceKind, SurfaceTable};
+use super::{PageBounds, PageColumnInfo, PageInfo, Scenery, ViewerError, ledger, page_bounds, page_middle};
+use crate::results::{LedgerTable, ParticleTable, ResultFolder, RunInfo, SurfaceTable};
 use crate::scene::{ParseOptions, SceneError, SceneFile};
 use phyxel::methods::CATALOGUE;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ pub struct Replay {
     /// Numbers of the frames, ascending; the page counts the frames from 0.
     numbers: Vec<usize>,
     columns: Vec<Column>,
-    bounds: [[f32; 3]; 2],
+    bounds: PageBounds,
     scenery: Scenery,
     notes: Vec<String>,
     /// Number of rows of the ledger at the last message; later rows are new to every page.
@@ -68,6 +68,13 @@ struct Column {
     range: Option<[f32; 2]>,
 }
 
+impl Column {
+    fn info(&self) -> PageColumnInfo<'_> {
+        let Self { name, unit, n_components, range } = self;
+        PageColumnInfo { name, unit, n_components: *n_components, range: *range }
+    }
+}
+
 impl Replay {
     /// Opens a result folder, which may still be growing.
     ///
@@ -88,10 +95,10 @@ impl Replay {
         };
         let run = folder.run_info()?;
         let table = folder.read_frame(first)?;
-        let bounds = bounds(&table);
+        let bounds = page_bounds(&table.position, &table.radius);
         let mut notes = Vec::new();
         let scenery = match obstacles(&folder) {
-            Ok(obstacles) => Scenery::new(obstacles, middle(bounds)),
+            Ok(obstacles) => Scenery::new(obstacles, page_middle(bounds)),
             Err(_) => {
                 notes.push(
                     "The obstacles are left out: this version cannot read the scene of this result.".into(),
@@ -154,38 +161,22 @@ impl Replay {
         ledger.rows.truncate(last + 1);
         ledger.rows.drain(..first.min(ledger.rows.len()));
         let ledger = ledger::table_json(&ledger);
-        let body = |body: &crate::results::BodyInfo| {
-            json!({
-                "name": body.name,
-                "method": body.method,
-                "material": body.material,
-                "particles": body.n_particles,
-                "surface": body.surface.map(SurfaceKind::key),
-            })
+        let columns: Vec<PageColumnInfo<'_>> = self.columns.iter().map(Column::info).collect();
+        let info = PageInfo {
+            mode: "replay",
+            title: &self.run.title,
+            version: &self.run.version,
+            n_frames: self.numbers.len(),
+            first_frame: self.numbers[0],
+            frame_rate: self.run.frame_rate,
+            bodies: &self.run.bodies,
+            columns: &columns,
+            bounds: self.bounds,
+            scenery: &self.scenery,
+            ledger: &ledger,
+            notes: &notes,
         };
-        let column = |column: &Column| {
-            json!({
-                "name": column.name,
-                "unit": column.unit,
-                "components": column.n_components,
-                "range": column.range,
-            })
-        };
-        json!({
-            "type": "info",
-            "mode": "replay",
-            "title": self.run.title,
-            "version": self.run.version,
-            "frames": self.numbers.len(),
-            "first_frame": self.numbers[0],
-            "frame_rate": self.run.frame_rate,
-            "bodies": self.run.bodies.iter().map(body).collect::<Vec<Value>>(),
-            "columns": self.columns.iter().map(column).collect::<Vec<Value>>(),
-            "bounds": self.bounds,
-            "obstacles": self.scenery.info(),
-            "ledger": ledger,
-            "notes": notes,
-        })
+        info.to_json()
     }
 
     /// Returns the packet of a frame, with the named columns.
@@ -298,22 +289,6 @@ fn obstacles(folder: &ResultFolder) -> Result<Vec<phyxel::contact::Obstacle>, Sc
         CATALOGUE.iter().map(|entry| (entry.key, entry.default_factory.is_some())).collect();
     let options = ParseOptions { methods: &methods, columns: None };
     SceneFile::parse(&text, "scene.toml", &options)?.obstacles(folder.path())
-}
-
-/// Returns the bounds of the particles with their radii; a unit box about the origin if there are none.
-fn bounds(table: &ParticleTable) -> [[f32; 3]; 2] {
-    let mut bounds = [[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]];
-    for (position, radius) in table.position.iter().zip(&table.radius) {
-        for axis in 0..3 {
-            bounds[0][axis] = bounds[0][axis].min(position[axis] - radius);
-            bounds[1][axis] = bounds[1][axis].max(position[axis] + radius);
-        }
-    }
-    if bounds.as_flattened().iter().all(|x| x.is_finite()) { bounds } else { [[-0.5; 3], [0.5; 3]] }
-}
-
-fn middle([low, high]: [[f32; 3]; 2]) -> [f32; 3] {
-    [0, 1, 2].map(|axis| 0.5 * (low[axis] + high[axis]))
 }
 
 fn union(a: Option<[f32; 2]>, b: Option<[f32; 2]>) -> Option<[f32; 2]> {

@@ -21,6 +21,7 @@ pub use context::{StepContext, StepError, StepReport, Timings};
 pub use energies::{ElasticEnergy, Energies};
 pub use settings::{SettingError, SettingInfo, SettingKind, SettingValue};
 
+use crate::frame::PointSet;
 use crate::geometry::Sampling;
 use crate::material::{Flow, Law, MaterialChange};
 use crate::math::{Mat3, Real, Vec3};
@@ -139,6 +140,11 @@ pub trait Method: Send + Sync {
     /// Computes a column by name, row after row; `None` if the method has no such column.
     fn column(&self, _name: &str, _particles: &Particles) -> Option<Vec<Real>> {
         None
+    }
+
+    /// Returns the points of the method that are not particles, for frames: nodes, surfels.
+    fn point_sets(&self, _particles: &Particles) -> Vec<PointSet> {
+        Vec::new()
     }
 
     /// Returns additional ledger columns (counters and sums): always the same names in the same order.

@@ -325,6 +325,7 @@ impl World {
             body: rows.iter().map(|&(_, g, i)| at(g).body[i]).collect(),
             radius: rows.iter().map(|&(_, g, i)| at(g).radius[i] as f32).collect(),
             columns: Vec::new(),
+            point_sets: self.point_sets(),
         };
         let known = self.columns();
         for info in columns.iter().filter_map(|name| known.iter().find(|c| c.name == *name)) {

@@ -1,7 +1,8 @@
 //! Questions to a running world: who touches what, and what a ray meets.
 
 use super::{BodyId, ObstacleId, World};
-use crate::contact::Touch;
+use crate::contact::{Pose, Touch};
+use crate::frame::{FrameColumn, PointSet};
 use crate::math::{Real, Vec3};
 use rayon::prelude::*;
 
@@ -44,7 +45,42 @@ pub struct RayHit {
 /// Radius of the balls that a ray meets, in radii of particles: those of a cubic lattice leave no gap at √2.
 const CLOSED: Real = std::f64::consts::SQRT_2;
 
+/// Name of the set of obstacles that have been moved by calls, in frames.
+const MOVED_OBSTACLES: &str = "moved_obstacles";
+
 impl World {
+    /// Returns all points that are not particles: the sets of the methods, those of one name together, and the poses of
+    /// obstacles that calls have moved.
+    pub(super) fn point_sets(&self) -> Vec<PointSet> {
+        let mut all: Vec<PointSet> = Vec::new();
+        let own = self.groups.iter().flat_map(|g| g.method.point_sets(&g.particles));
+        for set in own.chain(self.moved_poses()) {
+            match all.iter_mut().find(|known| known.name == set.name) {
+                Some(known) => known.append(set),
+                None => all.push(set),
+            }
+        }
+        all
+    }
+
+    /// Returns the centres and rotations (axis times angle) of obstacles that calls have moved.
+    fn moved_poses(&self) -> Option<PointSet> {
+        let moved: Vec<usize> = (0..self.obstacles.len()).filter(|&k| self.moved.way(k).is_some()).collect();
+        let poses: Vec<Pose> = moved.iter().map(|&k| self.present_pose(k)).collect();
+        let rotation = poses.iter().flat_map(|pose| pose.rotation.to_scaled_axis().as_vec3().to_array());
+        (!moved.is_empty()).then(|| PointSet {
+            name: MOVED_OBSTACLES.into(),
+            position: poses.iter().map(|pose| pose.apply(pose.center).as_vec3().to_array()).collect(),
+            body: moved.iter().map(|&k| k as u32).collect(),
+            columns: vec![FrameColumn {
+                name: "rotation".into(),
+                unit: "rad",
+                n_components: 3,
+                values: rotation.collect(),
+            }],
+        })
+    }
+
     /// The body of a name.
     pub fn body(&self, name: &str) -> Option<BodyId> {
         self.body_names.iter().position(|own| own == name).map(|k| BodyId(k as u32))

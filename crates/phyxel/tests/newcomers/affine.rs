@@ -7,6 +7,7 @@
 //! implicit steps M + Δt² k replaces M. Contacts and grips are solved by projected Gauss-Seidel within every iteration.
 
 use phyxel::contact::{ContactRow, Friction, GripTarget, Other};
+use phyxel::frame::{FrameColumn, PointSet};
 use phyxel::material::Property;
 use phyxel::math::{Mat3, Real, Vec3, double_dot, outer, polar, sum_over, symmetric_eigen, symmetric_part};
 use phyxel::methods::{
@@ -218,6 +219,20 @@ impl Method for AffineMethod {
         }
         let stable = self.bodies.iter().map(stable_step).fold(Real::INFINITY, Real::min);
         TimeStepLimit { value: SAFETY * stable, stable, reason: "stiffness", particle: None }
+    }
+
+    /// Shows the body frames: where each body's origin is, and the axes of its map.
+    fn point_sets(&self, _particles: &Particles) -> Vec<PointSet> {
+        let axis = |k: usize| {
+            let values = self.shape.iter().flat_map(|a| a.col(k).as_vec3().to_array()).collect();
+            FrameColumn { name: format!("axis_{k}"), unit: "1", n_components: 3, values }
+        };
+        vec![PointSet {
+            name: "nodes".into(),
+            position: self.place.iter().map(|place| place.as_vec3().to_array()).collect(),
+            body: self.bodies.iter().map(|body| body.index).collect(),
+            columns: (0..3).map(axis).collect(),
+        }]
     }
 
     fn contact_response(&self) -> ContactResponse {

@@ -15,6 +15,16 @@ pub(crate) fn methods() -> impl Iterator<Item = &'static str> + Clone {
     built_methods().map(|entry| entry.key)
 }
 
+/// Returns the key of the first implemented method, for tests that need only one.
+pub(crate) fn any_method() -> &'static str {
+    methods().next().unwrap()
+}
+
+/// Returns the keys of the methods whose matter cannot flow.
+pub(crate) fn elastic_methods() -> impl Iterator<Item = &'static str> + Clone {
+    built_methods().filter(|entry| entry.abilities.flows.is_empty()).map(|entry| entry.key)
+}
+
 /// Returns the keys of the methods whose matter can flow.
 pub(crate) fn flowing_methods() -> impl Iterator<Item = &'static str> + Clone {
     built_methods().filter(|entry| !entry.abilities.flows.is_empty()).map(|entry| entry.key)

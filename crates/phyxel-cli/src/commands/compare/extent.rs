@@ -55,6 +55,7 @@ mod tests {
             body: vec![0; n_particles],
             radius: vec![0.5; n_particles],
             columns: Vec::new(),
+            point_sets: Vec::new(),
         }
     }
 

@@ -9,9 +9,11 @@ use super::socket::{Bell, Conversation, Gone, Outbox, Source};
 use crate::failure::Failure;
 use crate::scene_source::{SceneSource, SceneText};
 use hub::{Answer, Hub, PageId, Snapshot, Wish};
-use phyxel::world::World;
-use phyxel_io::results::SurfaceKind;
-use phyxel_io::viewer::{PageFrame, PageSurface, Scenery, ledger_columns};
+use phyxel::methods::ColumnInfo;
+use phyxel_io::viewer::{
+    PageBounds, PageColumnInfo, PageFrame, PageInfo, PageSurface, Scenery, ledger_columns, page_bounds,
+    page_middle,
+};
 use serde_json::{Value, json};
 use simulation::Simulation;
 use std::collections::VecDeque;
@@ -43,9 +45,9 @@ impl LiveSource {
         source: SceneSource,
         n_threads: Option<usize>,
     ) -> Result<Self, Failure> {
-        let bounds = bounds(&source.world);
-        let middle = [0, 1, 2].map(|axis| 0.5 * (bounds[0][axis] + bounds[1][axis]));
-        let scenery = Scenery::new(source.obstacles.clone(), middle);
+        let start = source.world.frame(&[]);
+        let bounds = page_bounds(&start.position, &start.radius);
+        let scenery = Scenery::new(source.obstacles.clone(), page_middle(bounds));
         let info = info(&source, &scenery, bounds);
         let columns = source.world.columns().iter().map(|column| column.name.to_owned()).collect();
         let (simulation, hub) = Simulation::new(text, source);
@@ -71,48 +73,30 @@ impl LiveSource {
     }
 }
 
-fn info(source: &SceneSource, scenery: &Scenery, bounds: [[f32; 3]; 2]) -> Value {
-    let bodies = source.bodies.iter().map(|body| {
-        json!({
-            "name": body.name,
-            "method": body.method,
-            "material": body.material,
-            "particles": body.n_particles,
-            "surface": body.surface.map(SurfaceKind::key),
-        })
-    });
+fn info(source: &SceneSource, scenery: &Scenery, bounds: PageBounds) -> Value {
     let columns = source.world.columns();
-    let columns = columns.iter().map(|column| {
-        json!({ "name": column.name, "unit": column.unit, "components": column.n_components, "range": null })
-    });
-    json!({
-        "type": "info",
-        "mode": "live",
-        "title": source.title,
-        "version": env!("CARGO_PKG_VERSION"),
-        "frames": 1,
-        "first_frame": 0,
-        "frame_rate": source.scene.frame_rate,
-        "bodies": bodies.collect::<Vec<Value>>(),
-        "columns": columns.collect::<Vec<Value>>(),
-        "bounds": bounds,
-        "obstacles": scenery.info(),
-        "ledger": { "columns": ledger_columns(&source.world.ledger()), "rows": [] },
-        "notes": source.world.warnings(),
-    })
-}
-
-/// Returns the bounding box of the particles with their radii.
-fn bounds(world: &World) -> [[f32; 3]; 2] {
-    let frame = world.frame(&[]);
-    let mut bounds = [[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]];
-    for (position, radius) in frame.position.iter().zip(&frame.radius) {
-        for axis in 0..3 {
-            bounds[0][axis] = bounds[0][axis].min(position[axis] - radius);
-            bounds[1][axis] = bounds[1][axis].max(position[axis] + radius);
-        }
-    }
-    if bounds.as_flattened().iter().all(|x| x.is_finite()) { bounds } else { [[-0.5; 3], [0.5; 3]] }
+    let column = |column: &ColumnInfo| PageColumnInfo {
+        name: column.name,
+        unit: column.unit,
+        n_components: column.n_components,
+        range: None,
+    };
+    let columns: Vec<PageColumnInfo<'_>> = columns.iter().map(column).collect();
+    let info = PageInfo {
+        mode: "live",
+        title: &source.title,
+        version: env!("CARGO_PKG_VERSION"),
+        n_frames: 1,
+        first_frame: 0,
+        frame_rate: source.scene.frame_rate,
+        bodies: &source.bodies,
+        columns: &columns,
+        bounds,
+        scenery,
+        ledger: &json!({ "columns": ledger_columns(&source.world.ledger()), "rows": [] }),
+        notes: source.world.warnings(),
+    };
+    info.to_json()
 }
 
 impl Source for LiveSource {

@@ -1,5 +1,9 @@
 //! Tests of every method against closed-form physics: the same test code, with one row of tolerances per method.
 
+mod embedded;
+mod incremental;
+mod reference;
+#[path = "../support/mod.rs"]
 mod support;
 
 use phyxel::contact::{Axes, Ease, Friction, Grip, Keyframe, Motion, Obstacle};
@@ -32,54 +36,12 @@ struct Row {
     energy: Real,
     /// Relative drift of linear and angular momentum per second.
     momentum: Real,
+    /// Numbers of pieces of a bar whose halves are moved apart, and after one of its particles is moved away, too.
+    torn_pieces: [usize; 2],
 }
 
-const ROWS: &[Row] = &[
-    Row {
-        key: "reference",
-        // measured 2.3 %, of which 1.5 % is St Venant–Kirchhoff stiffening at 1 % strain
-        youngs_modulus: 0.05,
-        more_widths: &[],
-        poisson_ratio: 0.02,
-        // too soft at low resolution: the moment of inertia lacks the sub-particle part
-        cantilever: &[(6, 0.08), (8, 0.04)],
-        yield_stress: &[],
-        deposit: None,
-        viscosity: 0.1,
-        energy: 1e-4,
-        momentum: 1e-12,
-    },
-    Row {
-        key: "incremental",
-        // measured 0.3 %
-        youngs_modulus: 0.02,
-        more_widths: &[4, 10],
-        poisson_ratio: 0.01,
-        // 10 % too soft: fits smooth the bending
-        cantilever: &[(6, 0.12)],
-        yield_stress: &[(YieldMeasure::Deviatoric, 0.1), (YieldMeasure::Total, 0.2)],
-        deposit: Some(0.2),
-        viscosity: 0.1,
-        energy: 1e-3,
-        momentum: 1e-12,
-    },
-    Row {
-        key: "embedded",
-        // measured 2.3 % too soft: volumes by moments weigh the surface more
-        youngs_modulus: 0.05,
-        more_widths: &[],
-        poisson_ratio: 0.02,
-        // 11 % and 2 % too soft: fits over 32 neighbours smooth the bending
-        cantilever: &[(6, 0.15), (8, 0.08)],
-        // the paper's measure causes bands, in which residuals flow, too
-        yield_stress: &[(YieldMeasure::Deviatoric, 0.08), (YieldMeasure::Total, 0.25)],
-        deposit: Some(0.2),
-        // 7.5 % too slow: the same smoothing, over 16 particles in half a wave
-        viscosity: 0.1,
-        energy: 1e-4,
-        momentum: 1e-12,
-    },
-];
+/// Rows of all methods, in the order of the catalogue.
+const ROWS: &[Row] = &[reference::ROW, incremental::ROW, embedded::ROW];
 
 fn for_each_method(test: impl Fn(&Row)) {
     ROWS.iter().for_each(test);
@@ -459,5 +421,23 @@ fn cantilever_bends_like_timoshenkos_beam() {
             assert!((tip / beam - 1.0).abs() < tolerance, "{} {n}: {}", row.key, tip / beam);
             assert!(world.ledger().max_speed < 1e-3 * beam);
         }
+    });
+}
+
+/// Checks that halves that are moved apart are two pieces if bonds follow the positions. Bonds that belong to a rest
+/// shape stay and would pull the halves together again. The same holds for a single particle.
+#[test]
+fn a_torn_body_has_the_pieces_that_its_bonds_say() {
+    for_each_method(|row| {
+        let a = 0.05;
+        let body = bar("b", [6, 6, 12], a, elastic(1e5, 0.3));
+        let mut torn = world(row).gravity(Vec3::ZERO).body(body).build().unwrap();
+        torn.edit_particles(|p| {
+            p.position.iter_mut().filter(|x| x.z > 6.0 * a).for_each(|x| x.z += 8.0 * a);
+        });
+        let [halves, alone] = row.torn_pieces;
+        assert_eq!(torn.ledger().sampling.n_pieces, Some(halves), "{}", row.key);
+        torn.edit_particles(|p| p.position[0] -= vec3(20.0, 0.0, 0.0) * a);
+        assert_eq!(torn.ledger().sampling.n_pieces, Some(alone), "{}", row.key);
     });
 }
