@@ -1,21 +1,21 @@
-//! The f32 snapshot that leaves the engine.
+//! Snapshot of a world in f32, for display and export.
 
 use crate::math::Real;
 
-/// What the world looks like at one moment, rows in order of particle id.
+/// Snapshot of the world at one moment; rows are in order of particle id.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Frame {
-    /// (s)
+    /// Time of the frame (s).
     pub time: Real,
     /// World positions (m).
     pub position: Vec<[f32; 3]>,
-    /// Stable ids, ascending.
+    /// Particle ids, ascending; an id stays the same for the whole run.
     pub id: Vec<u32>,
-    /// Index of the body.
+    /// Index of the body of each particle.
     pub body: Vec<u32>,
     /// Half the local spacing (m).
     pub radius: Vec<f32>,
-    /// The asked-for columns.
+    /// Requested columns.
     pub columns: Vec<FrameColumn>,
     /// Points besides the particles.
     pub point_sets: Vec<PointSet>,
@@ -59,13 +59,13 @@ impl PointSet {
 /// A column of a frame: scalars or vectors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FrameColumn {
-    /// As asked for.
+    /// Name of the column, as requested.
     pub name: String,
-    /// SI unit.
+    /// SI unit of the values.
     pub unit: &'static str,
-    /// 1 for scalars, 3 for vectors.
+    /// Number of components: 1 for scalars, 3 for vectors.
     pub n_components: usize,
-    /// Row after row.
+    /// Values, row after row.
     pub values: Vec<f32>,
 }
 

@@ -1,9 +1,9 @@
-//! Smoothing kernels W(r, h) with support h: normalised to ∫ W dV = 1 in space.
+//! Smoothing kernels W(r, h) with support h, normalised to ∫ W dV = 1 in three dimensions.
 
 use crate::math::Real;
 use std::f64::consts::PI;
 
-/// Mueller 2004 Eq. 9: 315/(64 π h⁹) (h² − r²)³ (1/m³).
+/// Returns the poly6 kernel, Mueller 2004 Eq. 9: 315/(64 π h⁹) (h² − r²)³ (1/m³).
 #[inline]
 pub fn poly6(r: Real, h: Real) -> Real {
     if r >= h {
@@ -12,38 +12,38 @@ pub fn poly6(r: Real, h: Real) -> Real {
     315.0 / (64.0 * PI * h.powi(9)) * (h * h - r * r).powi(3)
 }
 
-/// poly6 without its constant: (1 − r²/h²)³, 1 at the centre (1).
+/// Returns the poly6 kernel without its constant: (1 − r²/h²)³, which is 1 at the centre (1).
 #[inline]
 pub fn poly6_shape(r_squared: Real, h: Real) -> Real {
     let q = 1.0 - r_squared / (h * h);
     if q <= 0.0 { 0.0 } else { q * q * q }
 }
 
-/// Spiky kernel of Desbrun and Cani: 15/(π h⁶) (h − r)³ (1/m³).
+/// Returns the spiky kernel of Desbrun and Cani: 15/(π h⁶) (h − r)³ (1/m³).
 #[inline]
 pub fn spiky(r: Real, h: Real) -> Real {
     if r >= h { 0.0 } else { 15.0 / (PI * h.powi(6)) * (h - r).powi(3) }
 }
 
-/// dW/dr of the spiky kernel (1/m⁴).
+/// Returns dW/dr of the spiky kernel (1/m⁴).
 #[inline]
 pub fn spiky_slope(r: Real, h: Real) -> Real {
     if r >= h { 0.0 } else { -45.0 / (PI * h.powi(6)) * (h - r).powi(2) }
 }
 
-/// Laplacian of the viscosity kernel: 45/(π h⁶) (h − r) (1/m⁵).
+/// Returns the Laplacian of the viscosity kernel: 45/(π h⁶) (h − r) (1/m⁵).
 #[inline]
 pub fn viscosity_laplacian(r: Real, h: Real) -> Real {
     if r >= h { 0.0 } else { 45.0 / (PI * h.powi(6)) * (h - r) }
 }
 
-/// c of Gerszewski 2009 Eq. 13 (1/m⁴).
+/// Returns the constant c of Gerszewski 2009 Eq. 13 (1/m⁴).
 #[inline]
 fn cosine_constant(h: Real) -> Real {
     PI / (8.0 * h.powi(4) * (PI / 3.0 - 8.0 / PI + 16.0 / (PI * PI)))
 }
 
-/// Cosine kernel, Gerszewski 2009 Eq. 12: (2 h c/π) (1 + cos((r + h) π/(2h))) (1/m³).
+/// Returns the cosine kernel, Gerszewski 2009 Eq. 12: (2 h c/π) (1 + cos((r + h) π/(2h))) (1/m³).
 #[inline]
 pub fn cosine(r: Real, h: Real) -> Real {
     if r >= h {
@@ -52,18 +52,18 @@ pub fn cosine(r: Real, h: Real) -> Real {
     2.0 * h / PI * cosine_constant(h) * (1.0 + ((r + h) * PI / (2.0 * h)).cos())
 }
 
-/// dW/dr of the cosine kernel: it does not vanish at the centre, which keeps particles apart (1/m⁴).
+/// Returns dW/dr of the cosine kernel (1/m⁴). It does not vanish at the centre, which keeps particles apart.
 #[inline]
 pub fn cosine_slope(r: Real, h: Real) -> Real {
     if r >= h { 0.0 } else { -cosine_constant(h) * ((r + h) * PI / (2.0 * h)).sin() }
 }
 
-/// −W'/r of the cosine kernel in units of its constant, as a weight of the distance r = s h: cos(π s/2)/s, 0 outside (1).
-/// Very near points count as if they were a tenth of the support apart.
+/// Returns −W'/r of the cosine kernel in units of its constant, as a weight of the distance r = s h: cos(π s/2)/s, and
+/// 0 outside the support (1). The divisor s is at least 0.1, which limits the weight of very near points.
 #[inline(always)]
 pub fn cosine_weight(s_squared: f32) -> f32 {
     let t = s_squared.min(1.0);
-    // cos(π s/2) over 1 − s², to 3e-7
+    // polynomial for cos(π s/2)/(1 − s²), accurate to 3e-7
     let cosine = (1.0 - t) * (1.0 + t * (-0.233_696_09 + t * (0.019_942_07 - t * 0.000_848_03)));
     cosine / t.sqrt().max(0.1)
 }
@@ -88,7 +88,7 @@ mod tests {
         }
     }
 
-    /// Incremental note, target 1, and the weight against the slope.
+    /// Target 1 of the incremental method: the kernel has the paper's values, and the weight agrees with the slope.
     #[test]
     fn the_cosine_kernel_is_the_papers() {
         let fine = |h: Real| {
@@ -121,7 +121,7 @@ mod tests {
             let slope = (cosine(r + d, h) - cosine(r - d, h)) / (2.0 * d);
             assert!((slope - cosine_slope(r, h)).abs() < 1e-6 * slope.abs());
         }
-        // ∇²W integrates against r²/6 to 1: twice by parts, W and W' vanish at h
+        // ∫ ∇²W r²/6 dV = 1, by two integrations by parts: W and W' vanish at h
         let weighted = integral(|r| viscosity_laplacian(r, h) * r * r / 6.0, h);
         assert!((weighted - 1.0).abs() < 1e-8);
         assert!((poly6_shape(0.04, 0.5) - poly6(0.2, 0.5) / poly6(0.0, 0.5)).abs() < 1e-14);

@@ -1,6 +1,7 @@
-//! phyxel simulates deformable matter as points: no mesh, no grid, no GPU, and no files either: this crate is the engine.
+//! phyxel simulates deformable matter as points, without mesh, grid or GPU. This crate is the engine; it reads and
+//! writes no files.
 //!
-//! A jelly block falls on a floor; positions are ready to be drawn after every frame:
+//! This example lets a jelly block fall on a floor. Positions can be drawn after every frame:
 //! ```
 //! use phyxel::prelude::*;
 //!
@@ -22,10 +23,10 @@
 //! # }
 //! ```
 //!
-//! Everything is SI and y is up. A [`world::World`] holds groups of bodies; each group is driven by one
-//! [`methods::Method`]. Callers add force fields ([`forces::Field::Custom`]) and methods of their own
-//! ([`methods::MethodFactory`]) without forking; see `examples/`. The same world gives the same bits for any number of
-//! threads: run it inside a rayon pool of your own to choose how many.
+//! All quantities are in SI units, and y points up. A [`world::World`] holds groups of bodies; each group is driven by
+//! one [`methods::Method`]. Callers can add force fields ([`forces::Field::Custom`]) and methods of their own
+//! ([`methods::MethodFactory`]) without forking; see `examples/`. The same world gives bitwise the same results for any
+//! number of threads; run it inside a rayon pool of your own to choose the number.
 //!
 //! Modules are layered, lowest first: [`math`]; [`kernels`], [`linear`], [`neighbors`], [`particles`], [`frame`];
 //! [`geometry`], [`mls`]; [`material`]; [`contact`], [`forces`], [`surface`]; [`methods`]; [`world`].
@@ -45,7 +46,7 @@ pub mod particles;
 pub mod surface;
 pub mod world;
 
-/// What most programs that embed the engine need.
+/// Items that most programs which embed the engine need.
 pub mod prelude {
     pub use crate::contact::{Axes, Ease, Friction, Grip, Keyframe, Motion, Obstacle};
     pub use crate::forces::{Field, ForceField};

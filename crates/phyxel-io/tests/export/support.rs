@@ -181,6 +181,7 @@ pub(crate) fn frame(number: usize, ids: &[u32]) -> Frame {
             column("stress", "Pa", 1, scalars(3.0)),
             column("embedded_position", "m", 3, vectors(4.0)),
         ],
+        point_sets: Vec::new(),
     }
 }
 

@@ -119,6 +119,7 @@ fn frame(number: usize) -> Frame {
             column("velocity", "m/s", 3, vec![3.0, 4.0, 0.0, 0.0, 0.0, -2.0, 1.0, 2.0, 2.0 + shift]),
             column("stress", "Pa", 1, vec![f32::NAN, -7.5, 1e9 + shift]),
         ],
+        point_sets: Vec::new(),
     }
 }
 

@@ -1,5 +1,4 @@
-//! The contact service of a step: answers what particles meet, and books the impulses that pass. How a step responds is the step's
-//! own business.
+//! Contacts of a step: they are found and their impulses recorded here. Each kind of step computes its own response.
 
 use super::bodies::{BodyContactStep, Exchange, free_axes};
 use super::{Contact, Friction, PosedObstacle};
@@ -7,7 +6,7 @@ use crate::math::{CHUNK, Real, Vec3};
 use crate::particles::Particles;
 use rayon::prelude::*;
 
-/// Times in an explicit step at which contacts are met.
+/// Phases of an explicit step in which contacts are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     BeforeMoving,
@@ -15,27 +14,30 @@ pub(crate) enum Phase {
     AfterKick,
 }
 
-/// In [`Contacts::touching`]: touches nothing, touches something, or (from here on) is held by obstacle number value − STUCK.
+/// Mark in [`Contacts::touching`] of a particle that touches nothing.
 pub(crate) const TOUCHES_NOTHING: u32 = 0;
+/// Mark of a particle that touches an obstacle.
 pub(crate) const TOUCHES: u32 = 1;
+/// Smallest mark of a particle that an obstacle holds; the number of the obstacle is the mark − STUCK.
 pub(crate) const STUCK: u32 = 2;
 
-/// Impulses between one body and one obstacle or other body, summed up.
+/// Sum of the impulses between one body and one obstacle or other body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touch {
     pub(crate) body: u32,
     pub(crate) other: usize,
-    /// On the body (N s).
+    /// Impulse on the body (N s).
     pub(crate) impulse: Vec3,
-    /// The same about the origin (N s m).
+    /// Angular impulse on the body about the origin (N s m).
     pub(crate) angular: Vec3,
-    /// Σ |impulse| x, and Σ |impulse|. (N s m, N s)
+    /// Σ |impulse| x over the places x of the contacts (N s m).
     pub(crate) moment: Vec3,
+    /// Σ |impulse| (N s).
     pub(crate) weight: Real,
 }
 
 impl Touch {
-    /// Adds an impulse at a place to a list with one entry for each body and what it touches.
+    /// Adds an impulse (N s) at a place (m) to a list that has one entry for each pair of a body and its other side.
     pub(crate) fn add(all: &mut Vec<Self>, body: u32, other: usize, impulse: Vec3, place: Vec3) {
         let weight = impulse.length();
         let (angular, moment) = (place.cross(impulse), place * weight);
@@ -43,7 +45,7 @@ impl Touch {
         Self::merge(all, one);
     }
 
-    /// Adds an entry to a list. The last ones are looked at first: particles lie in memory body by body.
+    /// Adds an entry to a list. The search starts at the end, since particles are stored body by body.
     pub(crate) fn merge(all: &mut Vec<Self>, one: Self) {
         match all.iter_mut().rev().find(|t| t.body == one.body && t.other == one.other) {
             Some(touch) => {
@@ -61,17 +63,17 @@ impl Touch {
 pub struct Contacts<'a> {
     pub(crate) obstacles: &'a [PosedObstacle],
     pub(crate) time_step: Real,
-    /// Which particles touch something, or stick to which obstacle; kept from step to step.
+    /// Mark of each particle: it touches nothing, touches an obstacle or sticks to one; kept from step to step.
     pub(crate) touching: &'a mut Vec<u32>,
-    /// Velocity change that contacts have given each particle before it moves; scratch of one explicit step (m/s).
+    /// Velocity change of each particle by obstacles before it moves; scratch data of one explicit step (m/s).
     pub(crate) given: &'a mut Vec<Vec3>,
-    /// The last phase that was responded to; scratch of one explicit step.
+    /// Last phase that was handled; scratch data of one explicit step.
     pub(crate) phase: Option<Phase>,
-    /// Impulse on the bodies, by obstacle (N s).
+    /// Sum of the impulses of each obstacle on the bodies (N s).
     pub(crate) impulses: &'a mut [Vec3],
-    /// The same by body and obstacle.
+    /// Sums of the impulses for each pair of a body and an obstacle.
     pub(crate) touches: &'a mut Vec<Touch>,
-    /// Pairs with other bodies.
+    /// Pairs of particles of different bodies, or of parts of one body.
     pub(crate) bodies: BodyContactStep<'a>,
 }
 
@@ -82,54 +84,55 @@ pub enum Other {
     Obstacle(usize),
     /// A particle of the stepped group, by its index.
     Own(usize),
-    /// A particle of another group; it takes up what is booked for it at its next step.
+    /// A particle of another group; it receives the impulse recorded for it in its next step.
     Foreign,
 }
 
-/// One contact of one particle in a step. A particle with the velocity v ends the step at the distance
+/// One contact of one particle in a step. At the end of the step, a particle with velocity v has the distance
 /// gap + Δt (v − surface_velocity)·normal from the other side.
 #[derive(Clone, Copy, Debug)]
 pub struct ContactRow {
-    /// Index in the stepped group.
+    /// Index of the particle in the stepped group.
     pub particle: usize,
-    /// The other side.
+    /// Other side of the contact.
     pub other: Other,
-    /// Distance of the surfaces at the start of the step, along the normal; negative if they overlap (m).
+    /// Distance between the surfaces at the start of the step, along the normal; negative if they overlap (m).
     pub gap: Real,
-    /// Unit vector, away from the other side.
+    /// Unit normal, pointing away from the other side.
     pub normal: Vec3,
     /// Velocity of the other side (m/s).
     pub surface_velocity: Vec3,
     /// Resistance to sliding. [`Friction::Stick`] holds in all directions.
     pub friction: Friction,
-    /// 1/m of the other side, by axis: 0 for what does not give way (1/kg).
+    /// Mobility 1/m of the other side along each axis; 0 if it does not give way (1/kg).
     pub other_mobility: Vec3,
-    /// Impulse to begin with: what this contact needed in the last step (N s).
+    /// Initial guess of the impulse: the impulse of this contact in the last step (N s).
     pub guess: Vec3,
-    /// True if the guess was given to both sides before this step: then the particle's velocity contains it already.
+    /// True if both sides received the guess before this step; the particle's velocity then already contains it.
     pub is_guess_given: bool,
-    /// Number of the pair of particles.
+    /// Index of the pair of particles; not used for obstacles.
     pair: usize,
 }
 
 impl Contacts<'_> {
-    /// Number of obstacles.
+    /// Returns the number of obstacles.
     pub fn n_obstacles(&self) -> usize {
         self.obstacles.len()
     }
 
-    /// The contact of a point with an obstacle, if its surface is nearer than `reach`.
+    /// Returns the contact of a point with an obstacle, if its surface is nearer than `reach` (m).
     pub fn query(&self, obstacle: usize, point: Vec3, reach: Real) -> Option<Contact> {
         self.obstacles[obstacle].query(point, reach, self.time_step)
     }
 
-    /// True if a particle is held by a sticky obstacle.
+    /// Returns true if a particle is held by a sticky obstacle.
     pub fn is_stuck(&self, particle: usize) -> bool {
         self.touching.get(particle).is_some_and(|mark| *mark >= STUCK)
     }
 
-    /// Appends the contacts of particles that go straight from where they are to `ends`: what they would touch on the way, or come
-    /// nearer to than `reach` at the end. In a fixed order; obstacles first (m).
+    /// Appends the contacts of particles that move straight from their positions to `ends`. First come the obstacles
+    /// that they would touch on the way or be nearer to than `reach` (m) at the end, then the listed pairs of particles
+    /// that face each other, whatever `ends` and `reach` are. The order is fixed.
     pub fn rows(
         &mut self,
         particles: &mut Particles,
@@ -148,10 +151,10 @@ impl Contacts<'_> {
             let is_first = all.is_own(pair.a);
             let guess = match is_first {
                 true => pair.last_impulse(),
-                // held axes did not get it
+                // held axes did not receive the impulse
                 false => pair.last_impulse() * free_axes(pair.mobility[1]),
             };
-            // what this group gives is what the other one begins with
+            // the other group starts with the impulse that this group gives
             if is_first {
                 pair.exchange = Exchange { is_begun: [true; 2], ..Exchange::default() };
             }
@@ -220,9 +223,10 @@ impl Contacts<'_> {
         rows.extend(found.into_iter().flatten());
     }
 
-    /// Books the whole impulse of a contact on its particle (N s), together with what was given before the step. The other side gets the
-    /// opposite: obstacles in the ledger, particles of other groups at their next step; particles of the stepped group have it from
-    /// their own method. What touches a sticky obstacle stays with it. To be called for all rows, also those without impulse.
+    /// Records the whole impulse of a contact on its particle (N s), including the part given before the step. The
+    /// other side gets the opposite impulse: obstacles in the ledger, particles of other groups in their next step; the
+    /// method itself gives it to particles of the stepped group. A particle that touches a sticky obstacle stays with
+    /// it. Call this for all rows, also for those without an impulse.
     pub fn book(&mut self, particles: &mut Particles, row: &ContactRow, impulse: Vec3) {
         match row.other {
             Other::Obstacle(k) => {

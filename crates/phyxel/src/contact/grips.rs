@@ -1,4 +1,4 @@
-//! Grips: particles that are held or led, then let go.
+//! Grips: they hold particles or move them along a path, then release them.
 
 use super::{Motion, Pose};
 use crate::geometry::PlacedShape;
@@ -8,22 +8,22 @@ use crate::particles::{Carry, GONE, PARTICLES, Particles, StateData, StateItem, 
 /// Name of the set of held particles.
 pub const HOLDS: &str = "holds";
 
-/// The world axes along which a grip holds; the others are free (a sliding clamp).
+/// World axes along which a grip holds particles; the other axes are free (a sliding clamp).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Axes {
-    /// Along x.
+    /// True if particles are held along x.
     pub x: bool,
-    /// Along y.
+    /// True if particles are held along y.
     pub y: bool,
-    /// Along z.
+    /// True if particles are held along z.
     pub z: bool,
 }
 
 impl Axes {
-    /// Held in every direction.
+    /// All axes are held.
     pub const ALL: Self = Self { x: true, y: true, z: true };
 
-    /// 1 where held, 0 where free.
+    /// Returns a vector with 1 for held axes and 0 for free ones.
     pub fn mask(self) -> Vec3 {
         Vec3::new(f64::from(self.x), f64::from(self.y), f64::from(self.z))
     }
@@ -32,33 +32,33 @@ impl Axes {
 /// A grip, as a user describes it.
 #[derive(Clone, Debug)]
 pub struct Grip {
-    /// Names it in the ledger.
+    /// Name of the grip in the ledger.
     pub name: String,
-    /// Name of the body.
+    /// Name of the body that is held.
     pub body: String,
-    /// The particles inside this region at time 0.
+    /// Region that selects the particles: those inside it at time 0 are held.
     pub select: PlacedShape,
-    /// Where it leads them, about their common centre.
+    /// Motion of the held particles; it rotates them about their common centre.
     pub motion: Motion,
-    /// When it lets go (s).
+    /// Time at which the grip releases the particles (s); `None` if it never does.
     pub release: Option<Real>,
-    /// Directions that are held.
+    /// Axes along which particles are held.
     pub axes: Axes,
 }
 
 /// The held particles of a group.
 #[derive(Clone, Debug, Default)]
 pub struct Holds {
-    /// Held particle.
+    /// Index of the held particle.
     pub particle: Vec<u32>,
-    /// Its position at time 0 (m).
+    /// Position of the particle at time 0 (m).
     pub anchor: Vec<Vec3>,
-    /// The grip that holds it.
+    /// Index of the grip that holds the particle.
     pub grip: Vec<u32>,
 }
 
 impl Holds {
-    /// Names every state array once.
+    /// Visits every state array once.
     pub fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
         let mut item =
             |name, unit, carry, data| visitor.visit(StateItem { name, unit, set: HOLDS, carry, data });
@@ -69,7 +69,7 @@ impl Holds {
 }
 
 impl Holds {
-    /// Lets go of particles that a remap has removed.
+    /// Releases particles that a remap has removed.
     pub(crate) fn drop_removed(&mut self) {
         let is_kept: Vec<bool> = self.particle.iter().map(|&i| i != GONE).collect();
         let keep = |k: &mut usize| {
@@ -83,7 +83,7 @@ impl Holds {
     }
 }
 
-/// Where a grip is at the beginning and the end of a step.
+/// Pose of a grip at the beginning and the end of a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GripMove {
     pub(crate) start: Pose,
@@ -95,9 +95,9 @@ pub(crate) struct GripMove {
 /// A held particle in a step.
 #[derive(Clone, Copy, Debug)]
 pub struct GripTarget {
-    /// Index in the group.
+    /// Index of the particle in the group.
     pub particle: usize,
-    /// Where its grip wants it at the end of the step (m).
+    /// Position that the grip prescribes for the end of the step (m).
     pub place: Vec3,
     /// 1 for axes that are held, 0 for free ones.
     pub axes: Vec3,
@@ -120,7 +120,7 @@ impl Grips<'_> {
             .filter(|h| h.3.active)
     }
 
-    /// Gives held particles the velocity of their grip for this step, and books the impulse that this takes.
+    /// Gives held particles the velocity of their grip for this step, and records the impulse that this takes.
     pub fn lead_velocities(&mut self, particles: &mut Particles) {
         let mut impulses = std::mem::take(&mut self.impulses);
         for (p, anchor, grip, step) in self.active() {
@@ -132,7 +132,7 @@ impl Grips<'_> {
         std::mem::swap(&mut self.impulses, &mut impulses);
     }
 
-    /// The held particles of this step with their places at its end.
+    /// Returns the held particles of this step with their prescribed positions at its end.
     pub fn targets(&self) -> impl Iterator<Item = GripTarget> {
         let Holds { particle, anchor, grip } = &*self.holds;
         (0..particle.len()).filter(|&k| self.moves[grip[k] as usize].active).map(|k| {
@@ -146,18 +146,19 @@ impl Grips<'_> {
         })
     }
 
-    /// Books an impulse that a grip gave to one of its particles, for methods that solve for grips themselves (N s).
+    /// Records an impulse that a grip gave to one of its particles, for methods that solve for grips themselves (N s).
     pub fn book_one(&mut self, target: &GripTarget, impulse: Vec3) {
         self.impulses[self.holds.grip[target.hold] as usize] += impulse;
     }
 
-    /// True if any particle is held in this step.
+    /// Returns true if any particle is held in this step.
     pub fn hold_anything(&self) -> bool {
         self.active().next().is_some()
     }
 
-    /// Books the impulses (N s) that grips gave inside a solve, in the directions that are held: `impulse(particle)` of each
-    /// held one, and what a solve that stopped at its tolerance leaves of the `total` shared by all.
+    /// Records the impulses (N s) that grips gave inside a solve, along the held axes: `impulse(particle)` for each
+    /// held particle. The rest of `total`, which remains because a solve stops at its tolerance, is shared equally by
+    /// all.
     pub fn book(&mut self, total: Vec3, impulse: impl Fn(usize) -> Vec3) {
         let mut impulses = std::mem::take(&mut self.impulses);
         let (mut booked, mut n_held) = (Vec3::ZERO, Vec3::ZERO);
@@ -172,7 +173,7 @@ impl Grips<'_> {
         std::mem::swap(&mut self.impulses, &mut impulses);
     }
 
-    /// Puts held particles where their grip is at the end of the step: no drift over many steps.
+    /// Moves held particles to the positions of their grip at the end of the step, so that no drift accumulates.
     pub fn place(&self, particles: &mut Particles) {
         for (p, anchor, _, step) in self.active() {
             let position = &mut particles.position[p];
@@ -180,7 +181,7 @@ impl Grips<'_> {
         }
     }
 
-    /// Calls `visit(particle, mask)` with 1 in `mask` for every direction that is held in this step.
+    /// Calls `visit(particle, mask)` for every held particle; `mask` is 1 along the axes that are held in this step.
     pub fn visit_held(&self, mut visit: impl FnMut(usize, Vec3)) {
         self.active().for_each(|(p, _, _, step)| visit(p, step.axes));
     }

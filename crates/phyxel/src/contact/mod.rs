@@ -1,5 +1,5 @@
-//! Contact: obstacles, static or moving, other bodies, and grips that hold and lead particles. A service: it answers what particles
-//! meet in a step and books the impulses that pass; each kind of step responds in its own way.
+//! Contact of particles with obstacles (static or moving) and other bodies, and grips that hold and move particles.
+//! This module finds the contacts of a step and records the impulses; each kind of step computes its own response.
 
 mod bodies;
 mod contacts;

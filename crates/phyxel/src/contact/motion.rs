@@ -2,7 +2,7 @@
 
 use crate::math::{Quat, Real, Vec3};
 
-/// A rigid displacement: turn about a centre, then move.
+/// A rigid displacement: a rotation about a centre, then a translation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pose {
     /// Rotation about the centre.
@@ -17,41 +17,41 @@ impl Pose {
     /// No displacement.
     pub const IDENTITY: Self = Self { rotation: Quat::IDENTITY, translation: Vec3::ZERO, center: Vec3::ZERO };
 
-    /// Where a point that was at `start` at time 0 is now.
+    /// Returns the present position of a point that was at `start` at time 0 (m).
     #[inline]
     pub fn apply(&self, start: Vec3) -> Vec3 {
         self.rotation * (start - self.center) + self.center + self.translation
     }
 
-    /// Where a point that is at `now` was at time 0.
+    /// Returns the position at time 0 of a point that is now at `now` (m).
     #[inline]
     pub fn undo(&self, now: Vec3) -> Vec3 {
         self.rotation.conjugate() * (now - self.center - self.translation) + self.center
     }
 }
 
-/// A displacement from the start that is reached at a time.
+/// Displacement from the start that is reached at a given time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Keyframe {
-    /// (s)
+    /// Time of the key (s).
     pub time: Real,
-    /// From the start (m).
+    /// Translation from the start (m).
     pub translation: Vec3,
-    /// Axis times angle, from the start; angles over a full turn count (rad).
+    /// Rotation from the start, as axis times angle; angles over a full turn are kept (rad).
     pub rotation: Vec3,
 }
 
-/// How time passes between two keys.
+/// Course of a motion between two keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ease {
-    /// At constant speed.
+    /// Constant speed.
     #[default]
     Linear,
-    /// Starting and stopping gently: 3 s² − 2 s³.
+    /// Gentle start and stop: 3 s² − 2 s³.
     Smooth,
 }
 
-/// A keyframed motion: at rest before the first key's time 0, still after the last.
+/// A keyframed motion. It begins at time 0 and rests after the last key.
 #[derive(Clone, Debug, Default)]
 pub struct Motion {
     keys: Vec<Keyframe>,
@@ -59,13 +59,13 @@ pub struct Motion {
 }
 
 impl Motion {
-    /// No motion.
+    /// Creates a motion without displacement.
     pub fn still() -> Self {
         Self::default()
     }
 
-    /// Through the given keys; `None` if their times are negative, not finite or not strictly ascending.
-    /// A start at rest is added if the first key is later than 0.
+    /// Creates a motion through the given keys; `None` if a value is not finite or the times are negative or not
+    /// strictly ascending. If the first key is later than time 0, a key without displacement is added at time 0.
     pub fn try_new(mut keys: Vec<Keyframe>, ease: Ease) -> Option<Self> {
         let finite =
             keys.iter().all(|k| k.time.is_finite() && k.translation.is_finite() && k.rotation.is_finite());
@@ -79,12 +79,12 @@ impl Motion {
         Some(Self { keys, ease })
     }
 
-    /// Whether nothing ever moves.
+    /// Returns true if the displacement is always zero.
     pub fn is_still(&self) -> bool {
         self.keys.iter().all(|k| k.translation == Vec3::ZERO && k.rotation == Vec3::ZERO)
     }
 
-    /// The displacement at a time.
+    /// Returns the displacement at a time (s); rotations are about `center` (m).
     pub fn pose(&self, time: Real, center: Vec3) -> Pose {
         let after = self.keys.partition_point(|k| k.time <= time);
         let (translation, rotation) = match (after.checked_sub(1).map(|k| self.keys[k]), self.keys.get(after))
@@ -104,7 +104,8 @@ impl Motion {
     }
 }
 
-/// About a common axis the angle is blended, so that several turns are several turns; else the shortest way.
+/// Interpolates two rotations. About a common axis the angle is interpolated, so that several full turns are kept;
+/// otherwise the shortest rotation is used.
 fn turn_between(a: Vec3, b: Vec3, s: Real) -> Quat {
     let same_axis = a.cross(b).length() <= 1e-9 * a.length() * b.length();
     if same_axis {
@@ -127,7 +128,7 @@ mod tests {
         ];
         let motion = Motion::try_new(keys.clone(), Ease::Linear).unwrap();
         let p = Vec3::new(1.0, 0.0, 0.0);
-        // a quarter of the time: half a turn of two
+        // after an eighth of the time: a quarter of a turn, out of two turns
         assert!((motion.pose(0.25, Vec3::ZERO).apply(p) - Vec3::new(0.125, 0.0, -1.0)).length() < 1e-12);
         assert!((motion.pose(9.0, Vec3::ZERO).apply(p) - Vec3::new(2.0, 0.0, 0.0)).length() < 1e-12);
         let pose = motion.pose(0.7, Vec3::new(0.3, 0.2, 0.1));

@@ -5,47 +5,49 @@ use crate::geometry::{DistanceGrid, DistanceGridError, PlacedShape, Placement, S
 use crate::math::{Real, Vec3};
 use std::sync::Arc;
 
-/// How an obstacle's surface resists sliding.
+/// Resistance of an obstacle's surface to sliding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Friction {
-    /// Coulomb's coefficient µ.
+    /// Coulomb friction with the coefficient µ.
     Coulomb(Real),
-    /// Whatever touches is held there for good.
+    /// Particles that touch the surface are held there permanently.
     Stick,
 }
 
-/// What answers an obstacle's distance queries, in the coordinates of time 0.
+/// Surface of an obstacle for distance queries, in the coordinates of time 0.
 #[derive(Clone, Debug)]
 pub(crate) enum Surface {
     /// A half-space: the points with `normal · x < offset`.
     Plane {
-        /// Unit vector.
+        /// Unit normal, pointing out of the half-space.
         normal: Vec3,
-        /// (m)
+        /// Distance of the plane from the origin along the normal (m).
         offset: Real,
     },
     /// The shape itself.
     Exact(PlacedShape),
-    /// Distances baked on a grid: meshes are slow to ask.
+    /// Distances precomputed on a grid, because distance queries of meshes are slow.
     Baked(Baked),
 }
 
-/// A grid in the shape's own frame, and where that frame is.
+/// A grid of distances in the shape's own frame, and the placement of that frame.
 #[derive(Clone, Debug)]
 pub(crate) struct Baked {
     grid: Arc<DistanceGrid>,
     placement: Placement,
-    /// The cell size that was asked for, in the shape's frame; a grid that would not fit into memory has larger ones.
+    /// Requested cell size in the shape's frame; a grid that would need too much memory has larger cells.
     asked_cell: Real,
-    /// Thickness of the wall of a hollow shape, in the shape's frame: kept off the grid, whose cells may be coarser.
+    /// Wall thickness of a hollow shape, in the shape's frame. The grid holds the solid shape: its cells may be coarser
+    /// than the wall.
     wall: Option<Real>,
 }
 
-/// Nodes of a baked grid at the most: 128 MB.
+/// Largest number of nodes of a grid: 128 MB.
 const MAX_GRID_NODES: usize = 32_000_000;
 
 impl Surface {
-    /// Bakes shapes that are slow to ask, with cells of half the smallest spacing of the bodies.
+    /// Prepares a shape for queries. Meshes get a grid of distances with cells of half of `spacing`, the smallest
+    /// spacing of the bodies (m).
     pub(crate) fn try_new(shape: &PlacedShape, spacing: Real) -> Result<Self, DistanceGridError> {
         if let Shape::HalfSpace { normal, .. } = shape.shape {
             let normal = shape.placement.direction_to_world(normal).normalize();
@@ -87,7 +89,7 @@ impl Surface {
 }
 
 impl Baked {
-    /// World distance, and −1 where the inner side of a wall is the nearer one.
+    /// Returns the distance in world units (m), and −1 if the inner side of a wall is the nearer one, else 1.
     #[inline]
     fn distance_and_side(&self, p: Vec3) -> (Real, Real) {
         let solid = self.grid.signed_distance(self.placement.to_local(p));
@@ -102,34 +104,34 @@ impl Baked {
     }
 }
 
-/// An obstacle: particles stay outside (or inside) it.
+/// An obstacle: particles stay outside of it, or inside.
 #[derive(Clone, Debug)]
 pub struct Obstacle {
-    /// Names it in the ledger.
+    /// Name of the obstacle in the ledger.
     pub name: String,
-    /// Its shape at time 0.
+    /// Shape at time 0.
     pub shape: PlacedShape,
-    /// Keeps particles in instead of out.
+    /// True if the obstacle keeps particles inside instead of outside.
     pub inside: bool,
     /// Resistance to sliding.
     pub friction: Friction,
-    /// How it moves; about its own position.
+    /// Motion of the obstacle; it rotates about [`Obstacle::center`].
     pub motion: Motion,
 }
 
 impl Obstacle {
-    /// A resting obstacle without friction.
+    /// Creates an obstacle at rest without friction.
     pub fn new(name: impl Into<String>, shape: PlacedShape) -> Self {
         let motion = Motion::still();
         Self { name: name.into(), shape, inside: false, friction: Friction::Coulomb(0.0), motion }
     }
 
-    /// What it turns about: the centre of its bounds at time 0, its position where it has none (m).
+    /// Returns the centre of rotation: the centre of the bounds at time 0, or the position of an infinite shape (m).
     pub fn center(&self) -> Vec3 {
         self.shape.bounds().map_or(self.shape.placement.position, |b| b.center())
     }
 
-    /// How fast points of its surface move at a time, at the most; for infinite shapes without their turning (m/s).
+    /// Returns an upper limit of the speed of surface points at a time (m/s); rotation of infinite shapes is ignored.
     pub(crate) fn surface_speed(&self, time: Real) -> Real {
         const MOMENT: Real = 1e-4;
         let center = self.center();
@@ -139,14 +141,14 @@ impl Obstacle {
         (now.translation.distance(next.translation) + turned * reach) / MOMENT
     }
 
-    /// With Coulomb friction.
+    /// Sets Coulomb friction with the coefficient `mu`.
     pub fn with_friction(mut self, mu: Real) -> Self {
         self.friction = Friction::Coulomb(mu);
         self
     }
 }
 
-/// An obstacle prepared for queries, where it is in this step.
+/// An obstacle prepared for queries, with its poses at the start and the end of this step.
 #[derive(Clone, Debug)]
 pub(crate) struct PosedObstacle {
     pub(crate) surface: Surface,
@@ -158,21 +160,22 @@ pub(crate) struct PosedObstacle {
     pub(crate) end: Pose,
 }
 
-/// What a query finds.
+/// Contact of a point or ball with an obstacle.
 #[derive(Clone, Copy, Debug)]
 pub struct Contact {
     /// Distance from the surface, negative inside (m).
     pub gap: Real,
-    /// Unit normal, away from the obstacle.
+    /// Unit normal, pointing away from the obstacle.
     pub normal: Vec3,
-    /// Velocity of the surface there (m/s).
+    /// Velocity of the surface at the contact (m/s).
     pub surface_velocity: Vec3,
     /// Resistance to sliding.
     pub friction: Friction,
 }
 
 impl Contact {
-    /// The change of velocity that the obstacle causes: no motion into it, and Coulomb's cone for the rest.
+    /// Returns the velocity change that the obstacle causes (m/s): it stops motion into the surface, and friction
+    /// within Coulomb's cone brakes the sliding.
     #[inline]
     pub fn velocity_change(&self, velocity: Vec3) -> Vec3 {
         let relative = velocity - self.surface_velocity;
@@ -190,29 +193,30 @@ impl Contact {
     }
 }
 
-/// Steps along a way until the distance to a surface is this part of the radius.
+/// Gap at which sphere tracing of a ball stops, as a fraction of the radius.
 const TRACED: Real = 1e-3;
-/// Such steps at the most.
+/// Largest number of steps of sphere tracing.
 const MOST_TRACED: usize = 200;
-/// Balls that slide on are lifted by this part of their radius, so that what they slide on does not stop them.
+/// Fraction of its radius by which a sliding ball is lifted, so that the surface under it does not stop it.
 const LIFT: Real = 0.25;
-/// Surfaces whose normals have a larger cosine than this count as one.
+/// Cosine between two normals above which their contacts count as one.
 const SAME: Real = 0.9;
 
 impl PosedObstacle {
-    /// How much coarser than asked for the baked distances are, if they are.
+    /// Returns the ratio of the grid's cell size to the requested one, if the grid is coarser than requested.
     pub(crate) fn coarsening(&self) -> Option<Real> {
         let Surface::Baked(baked) = &self.surface else { return None };
         Some(baked.grid.cell_size() / baked.asked_cell).filter(|ratio| *ratio > 1.01)
     }
 
-    /// Distance from the surface in the coordinates of time 0, negative where a particle must not be (m).
+    /// Returns the distance from the surface to a point in the coordinates of time 0; negative where particles must not
+    /// be (m).
     pub(crate) fn gap_at_start(&self, point: Vec3) -> Real {
         self.surface.distance(point) * self.sign
     }
 
-    /// Velocity with which the obstacle carries a point that sticks to it: the point is on the start pose before the step's motion,
-    /// on the end pose after it (m/s).
+    /// Returns the velocity with which the obstacle carries a point that sticks to it (m/s). The point belongs to the
+    /// start pose before the step's motion, and to the end pose after it.
     pub(crate) fn carried_velocity(&self, point: Vec3, has_moved: bool, time_step: Real) -> Vec3 {
         if has_moved {
             (point - self.start.apply(self.end.undo(point))) / time_step
@@ -221,7 +225,7 @@ impl PosedObstacle {
         }
     }
 
-    /// The contact at `point`, if the surface is nearer than `reach`.
+    /// Returns the contact at `point` with the obstacle at its end pose, if the surface is nearer than `reach` (m).
     #[inline]
     pub(crate) fn query(&self, point: Vec3, reach: Real, time_step: Real) -> Option<Contact> {
         let at_start = if self.moving { self.end.undo(point) } else { point };
@@ -243,7 +247,7 @@ impl PosedObstacle {
         Some(Contact { gap, normal, surface_velocity, friction: self.friction })
     }
 
-    /// The contact that holds a particle to a sticky obstacle.
+    /// Returns the contact that holds a particle on a sticky obstacle.
     pub(super) fn holding(&self, point: Vec3, time_step: Real) -> Contact {
         let surface_velocity = self.carried_velocity(point, false, time_step);
         let at_start = if self.moving { self.start.undo(point) } else { point };
@@ -251,9 +255,10 @@ impl PosedObstacle {
         Contact { gap: 0.0, normal, surface_velocity, friction: self.friction }
     }
 
-    /// Visits the contacts of a ball that goes straight from one place to another while the obstacle goes from its start to its end: the
-    /// first surface that it touches, or the nearest one at the end if it is nearer than `reach`; and the first that it would touch when it
-    /// slides on along that. Gaps are those of the start, along the normals.
+    /// Visits the contacts of a ball that moves straight from one position to another while the obstacle moves from its
+    /// start pose to its end pose: the first surface that it touches, or the nearest one at the end if that is nearer
+    /// than `reach` (m); then the first surface that it would touch when it slides on along the first one. Gaps are
+    /// those of the ball at the start of the step, along the normals.
     pub(super) fn sweep(
         &self,
         [from, to]: [Vec3; 2],
@@ -262,7 +267,7 @@ impl PosedObstacle {
         time_step: Real,
         mut visit: impl FnMut(Contact),
     ) {
-        // seen from the obstacle, which rests there
+        // in the frame of the obstacle, in which it is at rest
         let (a, b) = if self.moving { (self.start.undo(from), self.end.undo(to)) } else { (from, to) };
         let margin = Vec3::splat(radius + reach);
         let (low, high) = (a.min(b) - margin, a.max(b) + margin);
@@ -270,7 +275,7 @@ impl PosedObstacle {
             return;
         }
         let mut contact = |at: Vec3, gap: Real, normal: Vec3| {
-            // the plane that touches there, which the obstacle carries from its start to its end
+            // the tangent plane at the contact moves with the obstacle from its start pose to its end pose
             let (mut first, mut last, mut turned) = (at, at, normal);
             if self.moving {
                 (first, last) = (self.start.apply(at), self.end.apply(at));
@@ -298,7 +303,8 @@ impl PosedObstacle {
         }
     }
 
-    /// Sphere tracing of a ball: where it first touches, or the end of its way, and the gap there.
+    /// Traces a ball along a line (sphere tracing): returns the position of its first contact, or the end of the line,
+    /// and the gap there (m).
     fn trace(&self, from: Vec3, to: Vec3, radius: Real) -> (Vec3, Real) {
         let (length, direction) = (from.distance(to), (to - from).normalize_or_zero());
         let (mut at, mut gap, mut done) = (from, self.gap_at_start(from) - radius, 0.0);
@@ -332,7 +338,7 @@ mod tests {
         }
     }
 
-    /// A way is found to touch where small steps along it do, and the row's gap leads exactly to that place.
+    /// Checks that a sweep finds the same contact as small steps along the path, and that the gap leads exactly to it.
     #[test]
     fn ways_are_swept_like_in_small_steps() {
         let (radius, reach, time_step) = (0.05, 0.02, 0.1);
@@ -369,7 +375,7 @@ mod tests {
                 match (first, found) {
                     (Some(first), Some(contact)) => {
                         n_touching += 1;
-                        // the plane of the row goes through the place of touching, also at the end of the step
+                        // the contact's plane goes through the point of first contact, also at the end of the step
                         let velocity = (to - from) / time_step;
                         let approach = (velocity - contact.surface_velocity).dot(contact.normal);
                         let (a, b) = (obstacle.start.undo(from), obstacle.end.undo(to));
@@ -389,7 +395,7 @@ mod tests {
         assert!(n_touching > 300, "{n_touching}");
     }
 
-    /// A ball that slides on the floor of a room sees the wall, too.
+    /// Checks that a ball which slides on the floor of a room also finds the wall.
     #[test]
     fn what_slides_on_a_surface_meets_the_next_one() {
         let room = posed(Shape::Box { size: vec3(2.0, 1.0, 1.0) }, true, Pose::IDENTITY);

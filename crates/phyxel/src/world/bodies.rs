@@ -1,4 +1,4 @@
-//! Bodies that come and go while a world runs.
+//! Adding and removing bodies and particles while a world runs.
 
 use super::builder::Member;
 use super::events::p_wave_modulus;
@@ -11,21 +11,21 @@ use crate::neighbors::Grid;
 use crate::particles::{PARTICLES, Parameter, Particles, Properties, Remap};
 use std::ops::Range;
 
-/// A new body is refused if particles of it are nearer to others than this; of two lattices through each other some always are. [sums
-/// of both radii]
+/// Distance between particles of a new body and of others below which the body is refused (sums of both contact radii).
+/// If two lattices penetrate each other, some particles are always nearer.
 const TOO_NEAR: Real = 0.87;
 
-/// Spacing of new particles over that of their body.
+/// Allowed ratio of the spacing of new particles to that of their body.
 const SPACINGS: Range<Real> = 0.75..1.5;
 
-/// Particles that appear in a running world.
+/// Particles that are added to a running world.
 #[derive(Clone, Copy, Debug)]
 pub struct NewParticles<'a> {
-    /// (m)
+    /// Positions of the particles (m).
     pub positions: &'a [Vec3],
-    /// Of all of them (m/s).
+    /// Common velocity of the particles (m/s).
     pub velocity: Vec3,
-    /// Edge of the cube that each stands for (m).
+    /// Edge of the cube of matter that each particle represents (m).
     pub spacing: Real,
 }
 
@@ -46,7 +46,7 @@ pub enum RemoveError {
 }
 
 impl Group {
-    /// Removes some of its particles, and what refers to them.
+    /// Removes the particles for which `is_kept` is false, and the data that refers to them.
     fn remove(&mut self, is_kept: &[bool]) -> Result<(), MethodError> {
         let before = self.particles.clone();
         let mut remap = Remap::keep(PARTICLES, |i| is_kept[i], &before.mass);
@@ -70,11 +70,12 @@ impl Group {
 }
 
 impl World {
-    /// Adds a body to the running world, in a group of its own. It meets all others, but does not fuse with them. Worlds that are
-    /// restored must have got the same bodies in the same order.
+    /// Adds a body to the running world, in a group of its own. It can touch all other bodies, but does not fuse with
+    /// them. Before a checkpoint is restored, the same bodies must have been added in the same order.
     ///
     /// # Errors
-    /// Bodies that cannot be filled or driven by their method, or that start inside others; nothing has changed then.
+    /// If the name is taken, the body cannot be filled or driven by its method, or it starts inside others; nothing has
+    /// changed then.
     pub fn add_body(&mut self, body: Body) -> Result<BodyId, BuildError> {
         let index = self.body_names.len();
         if self.body_names.contains(&body.name) {
@@ -104,10 +105,12 @@ impl World {
         Ok(BodyId(index as u32))
     }
 
-    /// Adds unstressed particles to a body that is there, each a cube of its matter: an extruder, an inflow. They join what they are near.
+    /// Adds unstressed particles to an existing body, each a cube of its matter, as for an extruder or an inflow. They
+    /// join the matter near them.
     ///
     /// # Errors
-    /// Bodies that are gone, and methods that take no particles while they run; nothing has changed then.
+    /// If the body has been removed, the spacing is not allowed, or the method takes no particles while it runs;
+    /// nothing has changed then.
     pub fn add_particles(&mut self, body: BodyId, new: &NewParticles<'_>) -> Result<(), MethodError> {
         let refuse = |message: &str| {
             let message = format!("body \"{}\": {message}", self.body_names[body.index()]);
@@ -153,19 +156,19 @@ impl World {
         Ok(())
     }
 
-    /// Removes a body. Its id and name stay taken; what drags or holds it lets go.
+    /// Removes a body. Its id and name stay in use; the hand and grips release it.
     ///
     /// # Errors
-    /// Bodies that are gone, and methods that cannot lose particles; nothing has changed then.
+    /// If the body has been removed before, or its method cannot lose particles; nothing has changed then.
     pub fn remove_body(&mut self, body: BodyId) -> Result<(), RemoveError> {
         self.remove_particles(body, |_, _| true).map(drop)
     }
 
-    /// Removes the particles of a body for which `is_gone` of the group's particles and an index is true: a sink. Returns their number. A
-    /// body without particles is gone.
+    /// Removes the particles of a body for which `is_gone(particles, index)` is true, as for a sink, and returns their
+    /// number. `particles` are those of the body's group. A body without particles counts as removed.
     ///
     /// # Errors
-    /// Bodies that are gone, and methods that cannot lose particles; nothing has changed then.
+    /// If the body has been removed before, or its method cannot lose particles; nothing has changed then.
     pub fn remove_particles(
         &mut self,
         body: BodyId,
@@ -197,7 +200,7 @@ impl World {
         Ok(n_gone)
     }
 
-    /// Gives an impulse to a body, spread evenly over its mass: its velocity changes by impulse/mass (N s).
+    /// Gives an impulse (N s) to a body, distributed evenly over its mass: its velocity changes by impulse/mass.
     pub fn push_body(&mut self, body: BodyId, impulse: Vec3) {
         let Some(g) = self.group_of(body.0) else { return };
         let Group { particles, method, .. } = &mut self.groups[g];
@@ -209,7 +212,7 @@ impl World {
         method.take_impulses(particles);
     }
 
-    /// Number of particles that are too near to those of the world.
+    /// Returns the number of new particles that are too near to those of the world.
     fn n_too_near(&self, new: &Particles) -> usize {
         let radius = |p: &Particles| max_over(p.len(), |i| p.contact_radius[i]).map_or(0.0, |m| m.0);
         let mut n = 0;

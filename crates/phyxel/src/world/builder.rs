@@ -1,4 +1,4 @@
-//! From a description to a world that is valid.
+//! Builder: checks the description of a world and builds it.
 
 mod groups;
 mod warnings;
@@ -20,7 +20,7 @@ use crate::particles::Particles;
 use crate::surface::Carried;
 use std::sync::Arc;
 
-/// Coulomb's coefficient between bodies that name none.
+/// Coulomb's coefficient of new bodies.
 const DEFAULT_FRICTION: Real = 0.3;
 
 /// A body, as a user describes it.
@@ -30,26 +30,26 @@ pub struct Body {
     pub name: String,
     /// Shape at time 0.
     pub shape: PlacedShape,
-    /// How it is filled with particles.
+    /// Settings for filling the shape with particles.
     pub fill: Fill,
-    /// What it is made of.
+    /// Material of the body.
     pub material: Material,
-    /// Key of the method that drives it; the world's default if `None`.
+    /// Key of the method that drives the body; the world's default if `None`.
     pub method: Option<String>,
     /// Velocity at time 0 (m/s).
     pub velocity: Vec3,
     /// Angular velocity at time 0 about its centre of mass (rad/s).
     pub angular_velocity: Vec3,
-    /// Coulomb's coefficient against other bodies and its own parts; two bodies have the geometric mean of theirs.
+    /// Coulomb's coefficient against other bodies and own parts; the one between two bodies is the mean √(µ₁ µ₂).
     pub friction: Real,
-    /// Whether it may be bonded to other bodies of the same method that say so too, where they touch.
+    /// True if the body is bonded, where they touch, to other bodies of the same method that have this flag too.
     pub fuse: bool,
-    /// Points that it carries along, such as the vertices of its mesh.
+    /// Points that move with the body, such as the vertices of its mesh.
     pub carried: Carried,
 }
 
 impl Body {
-    /// A body at rest, on a lattice of the given spacing (m).
+    /// Creates a body at rest, filled with a lattice of the given spacing (m).
     pub fn new(
         name: impl Into<String>,
         shape: impl Into<PlacedShape>,
@@ -70,17 +70,17 @@ impl Body {
         }
     }
 
-    /// At another place.
+    /// Places the body at a position (m).
     pub fn at(mut self, position: Vec3) -> Self {
         self.shape.placement.position = position;
         self
     }
 }
 
-/// Why a world cannot be built.
+/// Reason why a world cannot be built.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// Nothing to simulate.
+    /// The world has no body.
     #[error("a world needs at least one body")]
     NoBodies,
     /// A shape could not be filled.
@@ -88,54 +88,54 @@ pub enum BuildError {
     Fill {
         /// Index of the body.
         body: usize,
-        /// Its name.
+        /// Name of the body.
         name: String,
-        /// Why.
+        /// Reason of the failure.
         source: FillError,
     },
     /// A method cannot drive a body.
     #[error("{source}")]
     Method {
-        /// Index of the body, if it is one.
+        /// Index of the body that causes the error, if it is a single body.
         body: Option<usize>,
-        /// Why.
+        /// Reason of the failure.
         source: MethodError,
     },
-    /// No factory for a method key.
+    /// There is no method with this key.
     #[error("body \"{name}\": there is no method \"{method}\"")]
     UnknownMethod {
         /// Index of the body.
         body: usize,
-        /// Its name.
+        /// Name of the body.
         name: String,
-        /// The key.
+        /// Unknown key.
         method: String,
     },
-    /// A grip that holds nothing.
+    /// A grip holds no particle.
     #[error("grip \"{name}\" {problem}")]
     Grip {
         /// Index of the grip.
         grip: usize,
-        /// Its name.
+        /// Name of the grip.
         name: String,
-        /// Why.
+        /// Explains why.
         problem: String,
     },
-    /// A fixed step over the stability limit.
+    /// The requested step exceeds the stability limit.
     #[error(
         "time_step is {asked:.4e} s, over the stability limit of {limit:.4e} s ({reason}, body \"{body}\")"
     )]
     TimeStep {
-        /// (s)
+        /// Requested step (s).
         asked: Real,
-        /// (s)
+        /// Stability limit (s).
         limit: Real,
-        /// Why.
+        /// Reason for the limit.
         reason: &'static str,
         /// Name of the body that sets the limit.
         body: String,
     },
-    /// Bodies that start inside each other.
+    /// Bodies start inside each other.
     #[error(
         "bodies start inside each other: {pairs}. Move them apart, give both fuse = true to make them one piece, or switch \
          contact off"
@@ -143,32 +143,32 @@ pub enum BuildError {
     Overlap {
         /// Index of the second body of the first pair.
         body: usize,
-        /// Who, and how deep.
+        /// Names of the bodies, and the depths of their overlaps.
         pairs: String,
     },
-    /// An event that cannot happen.
+    /// An event cannot happen.
     #[error("event at {time} s: {source}")]
     Event {
         /// Index of the event.
         event: usize,
-        /// Its time (s).
+        /// Time of the event (s).
         time: Real,
-        /// Why.
+        /// Reason of the failure.
         source: ActionError,
     },
-    /// An obstacle whose distances cannot be baked.
+    /// The distances of an obstacle cannot be computed on a grid.
     #[error("obstacle \"{name}\": {problem}")]
     Obstacle {
         /// Index of the obstacle.
         obstacle: usize,
-        /// Its name.
+        /// Name of the obstacle.
         name: String,
-        /// Why.
+        /// Explains why.
         problem: String,
     },
 }
 
-/// Describes a world, then builds it.
+/// Collects the description of a world, then builds it.
 #[derive(Debug)]
 pub struct WorldBuilder {
     bodies: Vec<Body>,
@@ -184,7 +184,7 @@ pub struct WorldBuilder {
 }
 
 impl Default for WorldBuilder {
-    /// Earth's gravity, the reference method.
+    /// Creates a builder with earth's gravity and the reference method as default.
     fn default() -> Self {
         Self {
             bodies: Vec::new(),
@@ -226,58 +226,58 @@ impl WorldBuilder {
         self
     }
 
-    /// Gravity (m/s²).
+    /// Sets gravity (m/s²).
     pub fn gravity(mut self, gravity: Vec3) -> Self {
         self.gravity = gravity;
         self
     }
 
-    /// Gives a method with its settings, or one of the caller's own; the last one given for a key counts.
+    /// Adds a method with its settings, or a method of the caller; the last one added for a key is used.
     pub fn method(mut self, factory: impl MethodFactory + 'static) -> Self {
         self.methods.given.push(Arc::new(factory));
         self
     }
 
-    /// As [`WorldBuilder::method`], with a factory of any kind.
+    /// Does the same as [`WorldBuilder::method`] with a boxed factory of any type.
     pub fn method_factory(mut self, factory: Box<dyn MethodFactory>) -> Self {
         self.methods.given.push(Arc::from(factory));
         self
     }
 
-    /// Key of the method that drives bodies which name none.
+    /// Sets the key of the method that drives bodies without a method of their own.
     pub fn default_method(mut self, key: impl Into<String>) -> Self {
         self.methods.default = key.into();
         self
     }
 
-    /// Largest time step (s).
+    /// Sets the largest time step (s); `None` leaves the choice to the methods.
     pub fn time_step(mut self, time_step: Option<Real>) -> Self {
         self.time_step = time_step;
         self
     }
 
-    /// Adds something that happens at a time.
+    /// Adds an event.
     pub fn event(mut self, event: Event) -> Self {
         self.events.push(event);
         self
     }
 
-    /// Whether bodies, and parts of one body, keep out of each other; on by default.
+    /// Switches contact between bodies, and between parts of one body, on or off; it is on by default.
     pub fn body_contact(mut self, is_on: bool) -> Self {
         self.body_contact = is_on;
         self
     }
 
-    /// A clock in seconds, for timings by stage.
+    /// Sets a clock that returns seconds, to measure the time of each stage.
     pub fn clock(mut self, clock: fn() -> Real) -> Self {
         self.timings = Timings::new(clock);
         self
     }
 
-    /// Fills the bodies, makes the methods, and checks everything that needs particles to be checked.
+    /// Fills the bodies, builds the methods, and checks everything that can only be checked with particles.
     ///
     /// # Errors
-    /// Everything that makes the description impossible.
+    /// If the described world cannot be built.
     pub fn build(self) -> Result<World, BuildError> {
         if self.bodies.is_empty() {
             return Err(BuildError::NoBodies);
@@ -359,7 +359,7 @@ impl WorldBuilder {
         Ok(world)
     }
 
-    /// The limit on particles counts for all bodies together.
+    /// Fills the bodies with particles; the limit on their number applies to all bodies together.
     fn fill_bodies(&self) -> Result<Vec<Filled>, BuildError> {
         let mut filled: Vec<Filled> = Vec::with_capacity(self.bodies.len());
         let mut n_taken = 0;
@@ -373,7 +373,7 @@ impl WorldBuilder {
         Ok(filled)
     }
 
-    /// Method keys in order of first use, with the bodies that use them.
+    /// Returns the method keys in order of first use, with the bodies that use them.
     fn groups(&self) -> Vec<(String, Vec<usize>)> {
         let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
         for (index, body) in self.bodies.iter().enumerate() {
@@ -386,7 +386,7 @@ impl WorldBuilder {
         groups
     }
 
-    /// The piece of matter that each body belongs to: bodies of one method that fuse are one.
+    /// Returns the friction and the piece of matter of each body; bodies of one method that fuse are one piece.
     fn body_traits(&self) -> Vec<BodyTraits> {
         let mut traits: Vec<BodyTraits> = self
             .bodies
@@ -401,7 +401,7 @@ impl WorldBuilder {
         traits
     }
 
-    /// The particles that grips hold; one that two grips select belongs to the first.
+    /// Returns the particles that grips hold; a particle that two grips select belongs to the first one.
     fn hold(&self, particles: &Particles, centers: &mut [Vec3], held: &mut [usize]) -> Holds {
         let mut holds = Holds::default();
         let mut taken = vec![false; particles.len()];
@@ -433,7 +433,7 @@ impl WorldBuilder {
             let failed =
                 |e| BuildError::Obstacle { obstacle: k, name: o.name.clone(), problem: format!("{e}") };
             let surface = Surface::try_new(&o.shape, smallest).map_err(failed)?;
-            // a container has no bounds: everything outside it is to be kept in
+            // a container has no bounds: particles anywhere outside of it must be found and kept in
             let bounds = o.shape.bounds().filter(|_| !o.inside).map(|b| (b.min, b.max));
             Ok(PosedObstacle {
                 surface,

@@ -1,12 +1,15 @@
-//! A hand that pulls a particle towards a point: a damped spring on the particles about it.
+//! A hand that pulls a particle towards a point: a damped spring acts on the particles around it.
 //!
-//! The force is the same whatever method drives the body: its method takes up the impulses at the beginning of each step.
+//! The force does not depend on the method that drives the body: the method takes the impulses at the beginning of each
+//! step.
 //!   F = −k limited(x_p − t) − c V − c' (v̄ − V), |F| ≤ F_max    a_i = w_i F/m
-//!   w_i = 1 − (r_i/R)² weight of particle i at distance r_i from the dragged one, R radius of the hand (1)   m = Σ w_i m_i (kg)
-//!   x_p dragged particle, t target (m)   v̄ mean velocity of the hand's particles by w_i m_i, V that of the body (m/s)
-//! F_max lets the hand lift the body and throw it about, but not tear it: the smaller one of a few times the body's weight and a
-//! moderate strain over the hand's area. It is reached at a distance of R, hence k = F_max/R; far targets pull no harder.
-//! Damping is critical for the body as a whole (c = 2ζ√(k M)) and for the hand's particles against the body (c' = 2ζ√(k m)).
+//!   w_i = 1 − (r_i/R)² weight of particle i at distance r_i from the dragged one, R radius of the hand (1)
+//!   m = Σ w_i m_i (kg)   M mass of the body (kg)   x_p dragged particle, t target (m)
+//!   v̄ mean velocity of the hand's particles weighted by w_i m_i, V mean velocity of the body (m/s)
+//! F_max lets the hand lift and throw the body, but not tear it: it is the smaller of a few times the body's weight and
+//! the force of a moderate strain over the hand's area. It is reached at a distance of R, hence k = F_max/R; farther
+//! targets pull no harder. Both the body as a whole (c = 2ζ√(k M)) and the hand's particles relative to the body
+//! (c' = 2ζ√(k m)) are damped with the ratio ζ.
 
 use super::World;
 use crate::material::Property;
@@ -15,38 +18,39 @@ use crate::particles::{Carry, Particles, StateData, StateItem, StateVisitor};
 use rayon::prelude::*;
 use std::f64::consts::PI;
 
-/// Name of the set of what is pulled, in checkpoints.
+/// Name of the set of pulled particles, in checkpoints.
 const PULLS: &str = "pulls";
-/// The hand's radius is at least so many spacings …
+/// Lower limit of the hand's radius (spacings).
 const SPACINGS: Real = 4.0;
-/// … and this share of the body's size (the cube root of its volume): what is felt does not depend on the number of particles.
+/// Lower limit of the hand's radius as a fraction of the body's size (the cube root of its volume): so the pull does
+/// not depend on the number of particles.
 const SHARE: Real = 0.5;
-/// Largest force over the body's mass: about four times its weight on earth (m/s²).
+/// Largest force divided by the body's mass: about four times its weight on earth (m/s²).
 pub(super) const LARGEST_ACCELERATION: Real = 40.0;
-/// Largest force over Young's modulus and the hand's area. Twice as much pulls pieces out of a block by the incremental method,
-/// which has no rest shape to hold it together.
+/// Largest force divided by Young's modulus and the hand's area. Twice as much pulls pieces out of a block with the
+/// incremental method, which has no rest shape that holds the block together.
 const LARGEST_STRAIN: Real = 0.15;
-/// ζ: a pulled body settles with hardly any swing.
+/// Damping ratio ζ: a pulled body settles almost without oscillation.
 const DAMPING: Real = 0.7;
-/// A step moves the hand's particles by at most this share of their spacing on behalf of the hand.
+/// Largest displacement of the hand's particles by the hand in one step, as a fraction of their spacing.
 const MOTION_PER_STEP: Real = 0.25;
-/// Steps over the period of the spring, divided by 2π.
+/// Largest step as a fraction of the spring's period divided by 2π.
 const STEP_PER_RADIAN: Real = 0.5;
 
-/// What is pulled, and where to.
+/// Pulled particle and its target.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pull {
-    /// The dragged particle.
+    /// Id of the dragged particle.
     pub(super) id: u32,
-    /// Its body.
+    /// Index of its body.
     pub(super) body: u32,
-    /// (m)
+    /// Point towards which the particle is pulled (m).
     pub(super) target: Vec3,
-    /// Where the particle was seen last (m).
+    /// Last known position of the particle (m).
     pub(super) position: Vec3,
 }
 
-/// Names the pull. It is a list of none or one, so that a checkpoint can have either.
+/// Visits the state of the pull. It is a list of none or one, so that a checkpoint can store both cases.
 pub(super) fn visit_pull(pull: &mut Vec<Pull>, visitor: &mut dyn StateVisitor) {
     let mut id: Vec<u32> = pull.iter().map(|p| p.id).collect();
     let mut body: Vec<u32> = pull.iter().map(|p| p.body).collect();
@@ -62,29 +66,29 @@ pub(super) fn visit_pull(pull: &mut Vec<Pull>, visitor: &mut dyn StateVisitor) {
     *pull = rows.map(|((id, body), (target, position))| Pull { id, body, target, position }).collect();
 }
 
-/// The particles that the hand holds in a step, and how it pulls them.
+/// Particles that the hand holds in a step, and the force on them.
 #[derive(Clone, Debug)]
 pub(super) struct Hand {
     pub(super) group: usize,
-    /// Particle and weight.
+    /// Index and weight of each held particle.
     held: Vec<(usize, Real)>,
-    /// m (kg)
+    /// Weighted mass m of the held particles (kg).
     mass: Real,
-    /// (N)
+    /// Force of the hand (N).
     force: Vec3,
-    /// Largest step that it allows (s).
+    /// Largest step that the hand allows (s).
     pub(super) largest_step: Real,
 }
 
 impl World {
-    /// Force of the hand on the dragged body, mean over the interval since the last call of [`World::advance_to`] (N).
+    /// Returns the mean force of the hand on the dragged body since the last call of [`World::advance_to`] (N).
     pub fn drag_force(&self) -> Vec3 {
         let duration = self.time - self.interval.start;
         if duration > 0.0 { self.interval.drag_impulse / duration } else { Vec3::ZERO }
     }
 
-    /// The particle of the pulled body that is nearest to where the dragged one was seen last; of two, the one with the
-    /// smaller id.
+    /// Returns a pull on the particle of the pulled body that is nearest to the last known position; of two equally
+    /// near ones, that with the smaller id.
     pub(super) fn nearest(&self, pull: &Pull) -> Option<Pull> {
         let particles = &self.groups[self.group_of(pull.body)?].particles;
         let Particles { body, position, id, .. } = particles;
@@ -97,7 +101,7 @@ impl World {
         of_body.min_by(nearer).map(|i| Pull { id: id[i], position: position[i], ..*pull })
     }
 
-    /// Finds the dragged particle again, or the nearest one if it has merged into another.
+    /// Updates the position of the dragged particle; if it has merged into another, the nearest one replaces it.
     pub(super) fn follow_pull(&mut self) {
         let Some(pull) = self.pull.first().copied() else { return };
         let found = self.group_of(pull.body).and_then(|g| {
@@ -111,7 +115,7 @@ impl World {
         };
     }
 
-    /// What the hand does in the present state; `None` if nothing is dragged.
+    /// Returns the action of the hand in the present state; `None` if nothing is dragged.
     pub(super) fn hand(&self) -> Option<Hand> {
         let pull = self.pull.first()?;
         let group = self.group_of(pull.body)?;
@@ -156,7 +160,7 @@ impl World {
         })
     }
 
-    /// The hand's impulse of a step.
+    /// Gives the hand's impulse of one step to the held particles.
     pub(super) fn pull_by_hand(&mut self, hand: &Hand, time_step: Real) {
         let particles = &mut self.groups[hand.group].particles;
         let gained = hand.force * (time_step / hand.mass);

@@ -1,8 +1,8 @@
-//! What changes while a world runs: at once, by a call, or at its time, by an event.
+//! Changes to a running world: at once by a call, or at a given time by an event.
 //!
-//! Changes of gravity and materials and what a hand does are [`Action`]s. Those that callers make between steps are logged with their time,
-//! so that [`World::past_events`] of a world that was driven by them alone, given to another one as its events, make it do the same, bit
-//! for bit. Bodies that come and go, pushes and moved obstacles are not logged.
+//! Changes of gravity, materials and the hand are [`Action`]s. Actions of callers between steps are logged with their
+//! time. If a world was changed only by actions, its [`World::past_events`], used as the events of another world,
+//! reproduce the run bit for bit. Added and removed bodies, pushes and moved obstacles are not logged.
 
 use super::drag::Pull;
 use super::{Group, World, WorldError};
@@ -10,99 +10,100 @@ use crate::material::{Flow, Lame, Material, MaterialChange, Property};
 use crate::math::{Real, Vec3};
 use crate::methods::{StepError, find_method};
 
-/// Something that happens at a time.
+/// An action at a given time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// At or after 0; steps end there. What is due at the end of an interval happens at the beginning of the next (s).
+    /// Time of the event, at least 0 (s). A step ends at it. An event that is due at the end of an interval happens at
+    /// the beginning of the next one.
     pub time: Real,
-    /// What happens.
+    /// Action of the event.
     pub action: Action,
 }
 
-/// A change to a world that runs.
+/// A change to a running world.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// Another gravity (m/s²).
+    /// Sets gravity (m/s²).
     Gravity(Vec3),
-    /// Another material for a body. Stresses change at once; rest shape and plastic state stay.
+    /// Changes the material of a body. Stresses change at once; rest shape and plastic state stay.
     Material {
         /// Name of the body.
         body: String,
-        /// What becomes different.
+        /// Properties that change.
         change: MaterialChange,
     },
-    /// Pulls a particle, and those about it, towards a point; what was pulled before is let go.
+    /// Pulls a particle and those around it towards a point; a particle that was pulled before is released.
     Drag {
-        /// Which one.
+    /// Particle to pull.
         hold: Hold,
-        /// The point (m).
+    /// Point to pull towards (m).
         to: Vec3,
     },
-    /// Lets go of what is pulled.
+    /// Releases the pulled particle.
     Release,
 }
 
-/// What is pulled.
+/// Selects the particle to pull.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Hold {
-    /// A particle by its id.
+    /// The particle with an id.
     Particle {
         /// Name of its body.
         body: String,
-        /// Its id.
+        /// Id of the particle.
         id: u32,
     },
     /// The particle of a body that is nearest to a point.
     Nearest {
         /// Name of the body.
         body: String,
-        /// (m)
+        /// Point to which the particle is nearest (m).
         point: Vec3,
     },
-    /// What is being pulled already; nothing happens if there is nothing.
+    /// The particle that is already pulled; if there is none, nothing happens.
     Same,
 }
 
-/// A change that cannot be made.
+/// Error: an action cannot be carried out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ActionError {
-    /// A name that no body has.
+    /// There is no body with this name.
     #[error("there is no body \"{0}\"")]
     NoBody(String),
-    /// An id that no particle of the body has.
+    /// The body has no particle with this id.
     #[error("body \"{body}\" has no particle {id}")]
     NoParticle {
         /// Name of the body.
         body: String,
-        /// The id.
+        /// Id that was not found.
         id: u32,
     },
-    /// A material that the body cannot get.
+    /// The body cannot have this material.
     #[error("the material of body \"{body}\" cannot change: {problem}")]
     Material {
         /// Name of the body.
         body: String,
-        /// Why, and what to do.
+        /// Explains why, and what to do.
         problem: String,
     },
-    /// A number that is not one.
+    /// A value is infinite or not a number.
     #[error("{0} must be finite")]
     NotFinite(&'static str),
-    /// A time that is none.
+    /// The time of an event is negative or not finite.
     #[error("the time of an event must be at least 0, and finite")]
     Time,
 }
 
-/// Times that are nearer than this are the same (s).
+/// Difference below which two times count as the same (s).
 const SAME_TIME: Real = 1e-9;
 
 const REMEDY: &str = "Change the event, or leave it out";
 
-/// Events in order of time, and how many of them have happened.
+/// Events in order of time, and the number of past ones.
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
     events: Vec<Event>,
-    /// State: what has happened shapes the state of the methods.
+    /// Number of past events. It is state, because past events determine the state of the methods.
     pub(super) n_past: u64,
 }
 
@@ -111,32 +112,32 @@ impl Schedule {
         self.events.get(self.n_past as usize)
     }
 
-    /// Where the steps of an interval that ends at `end` must pause.
+    /// Returns the time at which steps must stop next: the time of the next event, at most `end` (s).
     pub(super) fn pause(&self, end: Real) -> Real {
         self.next().map(|event| event.time).filter(|time| *time < end - SAME_TIME).unwrap_or(end)
     }
 }
 
 impl World {
-    /// Gravity (m/s²).
+    /// Returns gravity (m/s²).
     pub fn gravity(&self) -> Vec3 {
         self.gravity
     }
 
-    /// What a body is made of now.
+    /// Returns the present material of a body; `None` if there is no body with this name.
     pub fn material(&self, body: &str) -> Option<&crate::material::Material> {
         self.body_index(body).map(|k| &self.materials[k])
     }
 
-    /// The particle that is pulled, by id, and where to (m).
+    /// Returns the id of the pulled particle and the point towards which it is pulled (m); `None` if nothing is pulled.
     pub fn dragged(&self) -> Option<(u32, Vec3)> {
         self.pull.first().map(|pull| (pull.id, pull.target))
     }
 
-    /// Changes gravity (m/s²).
+    /// Sets gravity (m/s²).
     ///
     /// # Errors
-    /// When it is not finite.
+    /// If it is not finite.
     pub fn set_gravity(&mut self, gravity: Vec3) -> Result<(), ActionError> {
         self.act(Action::Gravity(gravity))
     }
@@ -144,31 +145,31 @@ impl World {
     /// Changes the material of a body.
     ///
     /// # Errors
-    /// When there is no such body, a value makes no sense, or the body's method cannot do it.
+    /// If there is no such body, a value is not allowed, or the body's method cannot change it.
     pub fn set_material(&mut self, body: &str, change: MaterialChange) -> Result<(), ActionError> {
         self.act(Action::Material { body: body.into(), change })
     }
 
-    /// Pulls a particle towards a point. The pull is a damped spring on the particles about it; it is limited, so that it is stable
-    /// for every matter and distance, and acts until [`World::release`]. Should the particle merge into another, the nearest one
-    /// is pulled on (m).
+    /// Pulls a particle towards a point (m) until [`World::release`]. The pull is a damped spring on the particles
+    /// around it; its force is limited, so that it is stable for every matter and distance. If the particle merges into
+    /// another one, the nearest particle is pulled instead.
     ///
     /// # Errors
-    /// When there is no such particle.
+    /// If there is no such particle or the point is not finite.
     pub fn drag(&mut self, hold: Hold, to: Vec3) -> Result<(), ActionError> {
         self.act(Action::Drag { hold, to })
     }
 
-    /// Lets go of what is pulled.
+    /// Releases the pulled particle.
     pub fn release(&mut self) {
-        // it cannot fail
+    // a release cannot fail
         drop(self.act(Action::Release));
     }
 
-    /// Makes a change now and logs it as an event.
+    /// Carries out an action now and logs it as an event.
     ///
     /// # Errors
-    /// When it cannot be made; nothing has changed then.
+    /// If the action cannot be carried out; nothing has changed then.
     pub fn act(&mut self, action: Action) -> Result<(), ActionError> {
         self.apply(&action)?;
         let Schedule { events, n_past } = &mut self.schedule;
@@ -177,10 +178,11 @@ impl World {
         Ok(())
     }
 
-    /// Plans events, in order of time; those with the same time in the given order, after what is planned already.
+    /// Plans events. They happen in order of time; those with the same time in the given order, after events planned
+    /// earlier.
     ///
     /// # Errors
-    /// The number of the first event that cannot happen, and why; nothing is planned then.
+    /// If an event cannot happen: returns the index of the first such event and the reason; nothing is planned then.
     pub fn plan(&mut self, events: Vec<Event>) -> Result<(), (usize, ActionError)> {
         for (k, event) in events.iter().enumerate() {
             let is_time = event.time >= 0.0 && event.time.is_finite();
@@ -194,17 +196,17 @@ impl World {
         Ok(())
     }
 
-    /// What has happened so far: events, and changes by callers.
+    /// Returns the past events, including the logged actions of callers.
     pub fn past_events(&self) -> &[Event] {
         &self.schedule.events[..self.schedule.n_past as usize]
     }
 
-    /// What is planned.
+    /// Returns the planned events.
     pub fn future_events(&self) -> &[Event] {
         &self.schedule.events[self.schedule.n_past as usize..]
     }
 
-    /// What is due happens.
+    /// Carries out the events that are due.
     pub(super) fn act_on_due_events(&mut self) -> Result<(), WorldError> {
         while let Some(event) = self.schedule.next().filter(|e| e.time <= self.time + SAME_TIME).cloned() {
             self.apply(&event.action).map_err(|error| self.event_error(&event.action, &error))?;
@@ -213,15 +215,15 @@ impl World {
         Ok(())
     }
 
-    /// After a visitor wrote state, and before it writes more: changes of materials decide what the methods have to save.
-    /// Everything else that changes is state.
+    /// Repeats the material changes of past events, after a visitor has written their number and before it writes more:
+    /// they determine which state the methods have. All other changes are state themselves.
     pub(super) fn repeat_events(&mut self, n_before: u64) {
         let n_past = (self.schedule.n_past as usize).min(self.schedule.events.len());
         self.schedule.n_past = n_past as u64;
         for k in n_before as usize..n_past {
             let action = self.schedule.events[k].action.clone();
             if matches!(action, Action::Material { .. }) {
-                // it could be made before
+                // the change succeeded before, so it cannot fail
                 drop(self.apply(&action));
             }
         }
@@ -247,12 +249,12 @@ impl World {
         self.body_index(name).ok_or_else(|| ActionError::NoBody(name.into()))
     }
 
-    /// The group that drives a body.
+    /// Returns the index of the group that drives a body; `None` if the body has been removed.
     pub(super) fn group_of(&self, body: u32) -> Option<usize> {
         self.groups.iter().position(|group| group.bodies.contains(&body))
     }
 
-    /// What can be told before the time has come.
+    /// Checks an action without applying it, as far as possible before its time.
     fn check(&self, action: &Action) -> Result<(), ActionError> {
         let finite = |what, v: &Vec3| if v.is_finite() { Ok(()) } else { Err(ActionError::NotFinite(what)) };
         match action {
@@ -289,7 +291,7 @@ impl World {
         Ok(())
     }
 
-    /// Whether materials make sense one change after the other.
+    /// Checks that all planned and new material changes are valid, one after the other in order of time.
     fn check_materials(&self, events: &[Event]) -> Result<(), (usize, ActionError)> {
         let mut order: Vec<(Option<usize>, &Event)> =
             self.future_events().iter().map(|e| (None, e)).collect();
@@ -341,7 +343,7 @@ impl World {
                 particles.material = before;
                 return Err(fail(error.message));
             }
-            // stiffer matter may take shorter steps before it counts as torn
+            // stiffer matter needs shorter steps; they must not count as a sign of torn matter
             let modulus = p_wave_modulus(&changed);
             self.stiffening[k] = (modulus / self.start_modulus[k]).max(1.0);
             let group = &mut self.groups[g];
@@ -373,7 +375,7 @@ impl World {
     }
 }
 
-/// Smallest modulus of pressure waves (Pa).
+/// Returns the P-wave modulus for the smallest Young's modulus and Poisson's ratio of a material (Pa).
 pub(super) fn p_wave_modulus(material: &Material) -> Real {
     let least = |property: Property| material[property].range().0;
     Lame::from_moduli(least(Property::YoungsModulus), least(Property::PoissonRatio)).p_wave_modulus()

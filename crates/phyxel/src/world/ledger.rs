@@ -1,4 +1,4 @@
-//! The ledger: one row of sums per frame.
+//! The ledger: one row of sums over the world per frame.
 
 use super::{SamplingQuality, World};
 use crate::math::{Real, Vec3, max_over, sum_over};
@@ -7,55 +7,57 @@ use crate::methods::ElasticEnergy;
 /// Sums over the world at one moment, and means over the interval before it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ledger {
-    /// (s)
+    /// Time of the row (s).
     pub time: Real,
-    /// Length of the steps before (s).
+    /// Length of the last steps of the interval (s).
     pub time_step: Real,
-    /// Why they were not longer.
+    /// Reason why the steps were not longer.
     pub time_step_reason: &'static str,
-    /// Number of steps before.
+    /// Number of steps in the interval.
     pub n_steps: usize,
-    /// (J)
+    /// Kinetic energy (J).
     pub kinetic_energy: Real,
-    /// (J); `None` if a method has no energy.
+    /// Elastic energy (J); `None` if a method does not compute it.
     pub elastic_energy: Option<Real>,
     /// Parts of the elastic energy; they add up to it (J).
     pub elastic_parts: Option<ElasticEnergy>,
-    /// −Σ m g·x (J)
+    /// Potential energy of gravity, −Σ m g·x (J).
     pub gravity_energy: Real,
-    /// (J)
+    /// Plastic work (J).
     pub plastic_work: Real,
-    /// (kg m/s)
+    /// Momentum (kg m/s).
     pub momentum: Vec3,
-    /// About the origin (kg m²/s).
+    /// Angular momentum about the origin (kg m²/s).
     pub angular_momentum: Vec3,
-    /// Σ V_i det F_i (m³)
+    /// Current volume, Σ V_i det F_i (m³).
     pub volume: Real,
     /// Number of particles.
     pub n_particles: usize,
-    /// How well the particles sample the matter.
+    /// Quality of the sampling of the matter by particles.
     pub sampling: SamplingQuality,
-    /// Most particles that yielded in one step.
+    /// Largest number of particles of one group that yielded in one step.
     pub n_yielded: usize,
-    /// (m/s)
+    /// Largest speed of a particle (m/s).
     pub max_speed: Real,
     /// Mean force of each grip and obstacle on the bodies over the interval (N).
     pub forces: Vec<(String, Vec3)>,
-    /// Mean torque of each obstacle on the bodies over the interval, about the obstacle's own centre at its end (N m).
+    /// Mean torque of each obstacle on the bodies over the interval (N m), about the obstacle's centre at the
+    /// interval's end.
     pub torques: Vec<(String, Vec3)>,
-    /// Solver iterations and unconverged solves in the interval, then the methods' counters.
+    /// Named counters: solver iterations and unconverged solves in the interval, body contacts, the deepest overlap,
+    /// then the counters of the methods.
     pub counters: Vec<(&'static str, Real)>,
 }
 
 impl Ledger {
-    /// A counter by its name; `None` if no method or contact counts it.
+    /// Returns a counter by its name; `None` if there is none.
     pub fn counter(&self, name: &str) -> Option<Real> {
         self.counters.iter().find(|counter| counter.0 == name).map(|counter| counter.1)
     }
 }
 
 impl World {
-    /// The ledger's row for the present moment and the interval before it.
+    /// Returns the ledger row for the present moment and the interval before it.
     pub fn ledger(&self) -> Ledger {
         let interval = &self.interval;
         let duration = self.time - interval.start;

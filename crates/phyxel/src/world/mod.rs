@@ -1,4 +1,4 @@
-//! A world: groups of bodies, what they meet, and the march through time.
+//! A world: groups of bodies, the obstacles, grips and forces that act on them, and the stepping through time.
 
 mod bodies;
 mod builder;
@@ -34,7 +34,7 @@ use crate::methods::{Change, ColumnInfo, Companions, Method, StepError, Timings}
 use crate::particles::{Carry, Digest, LAYOUT, Particles, StateData, StateItem, StateVisitor};
 use crate::surface::CarriedPoints;
 
-/// Bodies that one method drives together: one particle system, one neighbour search, one solve.
+/// Bodies that one method drives together, with one particle system, one neighbour search and one solve.
 struct Group {
     /// Key of the method.
     key: String,
@@ -43,19 +43,21 @@ struct Group {
     particles: Particles,
     method: Box<dyn Method>,
     holds: Holds,
-    /// 1 for particles that touch an obstacle: decides what the next kick meets, so it is state.
+    /// Contact mark of each particle: it touches nothing, touches an obstacle or sticks to one. The next kick uses it,
+    /// so it is state.
     touching: Vec<u32>,
-    /// Scratch of the contacts.
+    /// Scratch data of the contacts.
     given: Vec<Vec3>,
     /// Surface points that the particles carry along.
     carried: CarriedPoints,
-    /// The method's limit in the undeformed state, with the materials of the start and with the present ones (s).
+    /// Step limit of the method in the undeformed state with the materials of the start (s).
     start_limit: Real,
+    /// Estimate of the same limit with the present materials (s).
     rest_limit: Real,
 }
 
 impl Group {
-    /// Data that refers to the particles by index.
+    /// Returns the data of the group that refers to the particles by index.
     fn companions(&mut self) -> Companions<'_> {
         Companions { touching: &mut self.touching, holds: &mut self.holds, carried: &mut self.carried }
     }
@@ -64,16 +66,17 @@ impl Group {
 /// A simulation that can be advanced.
 pub struct World {
     groups: Vec<Group>,
-    /// What groups can be made of.
+    /// Methods from which groups can be built.
     methods: Methods,
     body_names: Vec<String>,
-    /// What the bodies are made of now.
+    /// Present material of each body.
     materials: Vec<Material>,
-    /// By body, the modulus of sound at the start (Pa), and how much larger it is now.
+    /// P-wave modulus of each body at the start (Pa).
     start_modulus: Vec<Real>,
+    /// Ratio of the present P-wave modulus of each body to that at the start, at least 1.
     stiffening: Vec<Real>,
     schedule: Schedule,
-    /// What is pulled: nothing, or one particle.
+    /// Pulled particle: none or one entry.
     pull: Vec<Pull>,
     obstacles: Vec<Obstacle>,
     posed: Vec<PosedObstacle>,
@@ -85,7 +88,7 @@ pub struct World {
     fields: Vec<ForceField>,
     gravity: Vec3,
     time: Real,
-    /// The next id that no particle has had.
+    /// Next particle id that has not been used in this world.
     next_id: u64,
     largest_step: Option<Real>,
     warnings: Vec<String>,
@@ -93,7 +96,7 @@ pub struct World {
     interval: Interval,
 }
 
-/// What happened since the last call of [`World::advance_to`].
+/// Record of the interval since the last call of [`World::advance_to`].
 #[derive(Clone, Debug, Default)]
 struct Interval {
     start: Real,
@@ -106,60 +109,61 @@ struct Interval {
     reason: &'static str,
     grip_impulses: Vec<Vec3>,
     obstacle_impulses: Vec<Vec3>,
-    /// By body and obstacle.
+    /// Impulses of obstacles on bodies, for each pair of both.
     touches: Vec<Touch>,
     drag_impulse: Vec3,
-    /// Pairs of particles that press on each other at the end, and the deepest overlap (m).
+    /// Number of pairs of particles that press on each other at the end, and the deepest overlap (m).
     body_contacts: (usize, Real),
     /// Impulses between bodies in the last step.
     body_touches: Vec<Touch>,
 }
 
-/// A run that cannot go on.
+/// Error: the world cannot be advanced further.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("at {time:.6} s, body \"{body}\", particle {particle}: {source}. {remedy}")]
 pub struct WorldError {
-    /// (s)
+    /// Time of the failure (s).
     pub time: Real,
     /// Name of the body.
     pub body: String,
     /// Id of the particle.
     pub particle: u32,
-    /// What was seen.
+    /// Problem that was detected.
     pub source: StepError,
-    /// What to change.
+    /// Advice on what to change.
     pub remedy: &'static str,
 }
 
 const REMEDY: &str = "Lower `time_step` or the method's `safety`, add `viscosity`, raise `youngs_modulus`, or check \
                       that bodies, grips and obstacles do not start inside each other";
 impl World {
-    /// Starts the description of a world.
+    /// Returns a builder with default settings, to describe a world.
     pub fn builder() -> WorldBuilder {
         WorldBuilder::default()
     }
 
-    /// Time since the start (s).
+    /// Returns the time since the start (s).
     pub fn time(&self) -> Real {
         self.time
     }
 
-    /// How many particles there are.
+    /// Returns the number of particles.
     pub fn n_particles(&self) -> usize {
         self.groups.iter().map(|g| g.particles.len()).sum()
     }
 
-    /// Names of the bodies; [`Particles::body`] is an index into them.
+    /// Returns the names of the bodies; [`Particles::body`] is an index into them.
     pub fn body_names(&self) -> &[String] {
         &self.body_names
     }
 
-    /// The particles of each group, in the engine's own order.
+    /// Returns the particles of each group, in the engine's own order.
     pub fn particles(&self) -> impl Iterator<Item = &Particles> {
         self.groups.iter().map(|g| &g.particles)
     }
 
-    /// Lets the caller change positions and velocities between steps, group after group. The number of particles stays.
+    /// Calls `edit` with the particles of each group, to change positions and velocities between steps. Their number
+    /// must stay the same.
     pub fn edit_particles(&mut self, mut edit: impl FnMut(&mut Particles)) {
         for group in &mut self.groups {
             edit(&mut group.particles);
@@ -167,17 +171,17 @@ impl World {
         }
     }
 
-    /// Warnings that came up while building.
+    /// Returns the warnings found while the world and bodies added later were built.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// Seconds by stage, if a clock was given.
+    /// Returns the seconds spent in each stage, if the builder was given a clock.
     pub fn timings(&self) -> &Timings {
         &self.timings
     }
 
-    /// Columns that can be asked for in [`World::frame`].
+    /// Returns the columns that can be requested from [`World::frame`].
     pub fn columns(&self) -> Vec<ColumnInfo> {
         let mut all = vec![
             ColumnInfo::vector("velocity", "m/s", "velocity, three components"),
@@ -193,26 +197,28 @@ impl World {
         all
     }
 
-    /// The next step's length if it were not cut to fit an interval, and the reason (s).
+    /// Returns the length of the next step (s) if it were not cut to fit an interval, and the reason for that length.
     pub fn time_step_limit(&self) -> (Real, &'static str) {
         let all: Vec<usize> = (0..self.groups.len()).collect();
         let limit = self.limit(&all, self.hand().as_ref());
         (limit.value, limit.reason)
     }
 
-    /// Advances by an interval, in equal steps under every limit.
+    /// Advances by an interval (s), in equal steps within all limits.
     ///
     /// # Errors
-    /// When the state turns non-finite or falls to pieces; the world is then at the time of the failure.
+    /// If a value is not finite, the matter is torn apart or an event fails; the world is then at the time of the
+    /// failure.
     pub fn advance(&mut self, interval: Real) -> Result<(), WorldError> {
         self.advance_to(self.time + interval)
     }
 
-    /// Advances to a time, in equal steps under every limit; if a limit shrinks on the way, the rest is divided anew. Events
-    /// happen at their times, those at the present time first and those at `end` in the next call.
+    /// Advances to a time (s), in equal steps within all limits; if a limit shrinks on the way, the remaining time is
+    /// divided anew. Events happen at their times: those due at the present time before the first step, those due at
+    /// `end` in the next call.
     ///
     /// # Errors
-    /// As [`World::advance`].
+    /// In the same cases as [`World::advance`].
     pub fn advance_to(&mut self, end: Real) -> Result<(), WorldError> {
         self.body_contacts.forget();
         self.interval = Interval {
@@ -255,8 +261,9 @@ impl World {
         Ok(())
     }
 
-    /// Names all state, group after group. Visitors that write (checkpoints) must be followed by [`World::restored`]; they write to
-    /// a world that has just been built, with the same events, of which those that have happened happen on the way.
+    /// Visits all state, group after group. After a visitor that writes (a checkpoint), [`World::restored`] must be
+    /// called. Such a visitor needs a newly built world with the same events; past material changes are repeated during
+    /// the visit.
     pub fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
         let number = |name, data| StateItem { name, unit: "s", set: "", carry: Carry::Copy, data };
         visitor.visit(number("time", StateData::Number(&mut self.time)));
@@ -282,7 +289,7 @@ impl World {
         }
     }
 
-    /// Rebuilds what is derived from state after a visitor wrote it.
+    /// Rebuilds the derived data after a visitor has written state.
     pub fn restored(&mut self) {
         for group in &mut self.groups {
             group.method.changed(&group.particles, Change::Restored);
@@ -293,24 +300,24 @@ impl World {
         self.interval = Interval { start: self.time, end: self.time, ..Interval::default() };
     }
 
-    /// Digest of every bit of the state.
+    /// Returns a digest of all bits of the state.
     pub fn digest(&mut self) -> u64 {
         let mut digest = Digest::default();
         self.visit_state(&mut digest);
         digest.0
     }
 
-    /// The surface points that a body carries, where they are now; `None` if it carries none (m).
+    /// Returns the present positions of the surface points that a body carries; `None` if it carries none (m).
     pub fn carried_points(&self, body: usize) -> Option<Vec<Vec3>> {
         self.groups.iter().find_map(|g| g.carried.positions_of(body as u32, &g.particles))
     }
 
-    /// Velocities of the surface points that a body carries; `None` if it carries none (m/s).
+    /// Returns the velocities of the surface points that a body carries; `None` if it carries none (m/s).
     pub fn carried_velocities(&self, body: usize) -> Option<Vec<Vec3>> {
         self.groups.iter().find_map(|g| g.carried.velocities_of(body as u32, &g.particles))
     }
 
-    /// A snapshot with the asked-for columns; names that no group knows are left out.
+    /// Returns a snapshot with the requested columns; names that no group knows are ignored.
     pub fn frame(&self, columns: &[&str]) -> Frame {
         let mut rows: Vec<(u32, usize, usize)> = Vec::with_capacity(self.n_particles());
         for (g, group) in self.groups.iter().enumerate() {
@@ -341,7 +348,7 @@ impl World {
     }
 }
 
-/// A column of one group; NaN where its method has none by that name.
+/// Returns a column of one group; NaN if its method has no column of that name.
 fn group_column(group: &Group, info: &ColumnInfo) -> Vec<Real> {
     let p = &group.particles;
     match info.name {
@@ -356,7 +363,8 @@ fn group_column(group: &Group, info: &ColumnInfo) -> Vec<Real> {
     }
 }
 
-/// The choke point for non-finite values: everything a method computes ends in positions and velocities.
+/// Finds the first particle with a position or velocity that is not finite. No other check is needed: everything that
+/// a method computes ends in positions and velocities.
 fn first_non_finite(p: &Particles) -> Option<(&'static str, usize)> {
     let bad = |i: usize| if p.position[i].is_finite() && p.velocity[i].is_finite() { 0.0 } else { 1.0 };
     let (_, i) = max_over(p.len(), bad).filter(|found| found.0 > 0.0)?;

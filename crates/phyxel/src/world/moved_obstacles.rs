@@ -1,4 +1,5 @@
-//! Obstacles that the caller moves: each goes evenly to its new place within the next interval, so that it pushes what is in its way.
+//! Obstacles that the caller moves: each moves evenly to its new pose within the next interval, so that it pushes the
+//! particles in its way.
 
 use super::{ObstacleId, World};
 use crate::contact::Pose;
@@ -8,12 +9,13 @@ use crate::particles::{Carry, StateData, StateItem, StateVisitor};
 /// Name of the set of moved obstacles, in checkpoints.
 const MOVED: &str = "moved_obstacles";
 
-/// Obstacles that have been moved by calls: where they are, and where they are to be.
+/// Obstacles that have been moved by calls: their present poses and their targets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MovedObstacles {
     obstacle: Vec<u32>,
-    /// Translation from time 0, and rotation as axis times angle; by obstacle of the list. (m, rad)
+    /// Present translation from time 0 (m), and rotation as axis times angle (rad), of each obstacle of the list.
     now: [Vec<Vec3>; 2],
+    /// Target translation (m) and rotation (rad) of each obstacle of the list.
     to: [Vec<Vec3>; 2],
 }
 
@@ -22,20 +24,20 @@ impl MovedObstacles {
         self.obstacle.iter().position(|&own| own as usize == obstacle)
     }
 
-    /// Pose of an obstacle after a share of the way; `None` if it was never moved.
+    /// Returns the pose of an obstacle after a fraction of its way; `None` if it was never moved.
     pub(super) fn pose(&self, obstacle: usize, share: Real, center: Vec3) -> Option<Pose> {
         let k = self.find(obstacle)?;
         let [translation, rotation] = [0, 1].map(|part| self.now[part][k].lerp(self.to[part][k], share));
         Some(Pose { rotation: Quat::from_scaled_axis(rotation), translation, center })
     }
 
-    /// Translation and angle of the way that is still to go. (m, rad)
+    /// Returns the distance (m) and the angle (rad) that are left of an obstacle's way; `None` if it was never moved.
     pub(super) fn way(&self, obstacle: usize) -> Option<(Real, Real)> {
         let k = self.find(obstacle)?;
         Some((self.now[0][k].distance(self.to[0][k]), self.now[1][k].distance(self.to[1][k])))
     }
 
-    /// All have gone a share of their way.
+    /// Moves all obstacles by a fraction of their way.
     pub(super) fn go_on(&mut self, share: Real) {
         for (now, to) in self.now.iter_mut().flatten().zip(self.to.iter().flatten()) {
             *now = if share < 1.0 { now.lerp(*to, share) } else { *to };
@@ -55,8 +57,9 @@ impl MovedObstacles {
 }
 
 impl World {
-    /// Moves an obstacle from its place at time 0, and turns it about its centre by an axis times an angle. It goes there evenly within
-    /// the next interval that the world advances by, and stays; keyframes of its own end. (m, rad)
+    /// Moves an obstacle to a translation (m) from its position at time 0 and a rotation about its centre (axis times
+    /// angle, rad). It moves there evenly within the next interval of the world and stays; its own keyframes no longer
+    /// apply.
     pub fn move_obstacle(&mut self, obstacle: ObstacleId, translation: Vec3, rotation: Vec3) {
         let k = obstacle.index();
         if self.moved.find(k).is_none() {
@@ -74,13 +77,13 @@ impl World {
         self.posed[k].moving = true;
     }
 
-    /// Where an obstacle is now, outside of intervals.
+    /// Returns the present pose of an obstacle, between two intervals.
     pub(super) fn present_pose(&self, k: usize) -> Pose {
         let (obstacle, center) = (&self.obstacles[k], self.obstacles[k].center());
         self.moved.pose(k, 0.0, center).unwrap_or_else(|| obstacle.motion.pose(self.time, center))
     }
 
-    /// Where an obstacle is at a time of the present interval.
+    /// Returns the pose of an obstacle at a time of the present interval (s).
     pub(super) fn obstacle_pose(&self, k: usize, time: Real) -> Pose {
         let (obstacle, interval) = (&self.obstacles[k], &self.interval);
         let duration = interval.end - interval.start;
@@ -89,7 +92,8 @@ impl World {
         self.moved.pose(k, share, center).unwrap_or_else(|| obstacle.motion.pose(time, center))
     }
 
-    /// How fast points of an obstacle's surface move now, at the most; for infinite shapes without their turning (m/s).
+    /// Returns an upper limit of the present speed of an obstacle's surface (m/s); rotation of infinite shapes is
+    /// ignored.
     pub(super) fn surface_speed(&self, k: usize) -> Real {
         let obstacle = &self.obstacles[k];
         let Some((way, angle)) = self.moved.way(k) else { return obstacle.surface_speed(self.time) };

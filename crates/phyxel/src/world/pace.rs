@@ -1,4 +1,4 @@
-//! How fast groups go through time: limits of the step, and which groups must go together.
+//! Lengths of steps: their limits, and the groups that must be stepped together.
 
 use super::drag::LARGEST_ACCELERATION;
 use super::{Group, Hand, World};
@@ -10,21 +10,22 @@ use crate::methods::ContactResponse;
 use crate::neighbors::Components;
 use crate::particles::Particles;
 
-/// Steps this much shorter than at rest mean that the matter is torn to pieces.
+/// Ratio of the step limit to that at rest below which the matter counts as torn apart.
 const COLLAPSE: Real = 1e-3;
-/// A particle moves at most this many radii in a step while it can reach an obstacle or another body.
+/// Largest motion of a particle in a step while it can reach an obstacle or another body (radii).
 const RADII_PER_STEP: Real = 1.0;
-/// Groups may meet in an interval if they come this much nearer than their speeds tell: elastic bodies may gain speed.
+/// Factor on the motion of groups, estimated from their speeds, when it is tested whether they may meet in an interval:
+/// elastic bodies may gain speed.
 const MARGIN: Real = 2.0;
-/// Moments of an interval at which grips are looked at.
+/// Number of times in an interval at which the motion of grips is evaluated.
 const LOOKS: usize = 4;
 
-/// The length of a step, and why.
+/// Largest length of a step, and the reason for it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limit {
     pub(super) value: Real,
     pub(super) reason: &'static str,
-    /// Group and particle whose own limit has collapsed.
+    /// Group and particle whose limit shows that the matter is torn apart.
     pub(super) torn: Option<(usize, usize)>,
 }
 
@@ -37,7 +38,7 @@ impl Limit {
 }
 
 impl World {
-    /// The longest step that groups can take together.
+    /// Returns the longest step that groups can take together.
     pub(super) fn limit(&self, groups: &[usize], hand: Option<&Hand>) -> Limit {
         let mut limit =
             Limit { value: self.largest_step.unwrap_or(Real::INFINITY), reason: "asked", torn: None };
@@ -47,7 +48,7 @@ impl World {
             if !(own.value >= COLLAPSE * group.rest_limit) {
                 limit.torn = limit.torn.or(Some((g, own.particle.unwrap_or(0))));
             }
-            // a step that was asked for may use the whole stable range
+            // a requested step may use the whole stable range
             limit.take(if self.largest_step.is_some() { own.stable } else { own.value }, own.reason);
         }
         let fields = Fields { gravity: self.gravity, fields: &self.fields, time: self.time };
@@ -57,8 +58,8 @@ impl World {
         limit
     }
 
-    /// Limits the motion of a step where a particle can reach something within it: all bodies, and obstacles unless the method's
-    /// contact is swept.
+    /// Limits the motion in a step if a particle can reach another body, or an obstacle, within it. Obstacles set no
+    /// limit if the method detects contact along the whole path.
     fn limit_by_speed(&self, groups: &[usize], limit: &mut Limit) {
         let moving = (0..self.obstacles.len()).filter(|&k| self.posed[k].moving);
         let surface_speed = moving.map(|k| self.surface_speed(k)).fold(0.0, Real::max);
@@ -72,7 +73,7 @@ impl World {
             }
             let rate = |i: usize| (p.velocity[i].length() + surface_speed) / p.radius[i];
             let fastest = max_over(p.len(), rate);
-            // what is not finite is found after the step, and named
+            // values that are not finite are detected and reported after the step
             let Some((rate, _)) = fastest.filter(|f| f.0 > 0.0 && f.0.is_finite()) else { continue };
             let value = RADII_PER_STEP / rate;
             if value < limit.value {
@@ -87,7 +88,7 @@ impl World {
         }
     }
 
-    /// True if particles that go at most so far may touch an obstacle (m).
+    /// Returns true if particles that move at most by `way` (m) may touch an obstacle.
     fn can_reach_obstacle(&self, particles: &Particles, way: Real) -> bool {
         let reach = way + 2.0 * largest_radius(particles);
         let bounds = bounds(particles);
@@ -95,7 +96,7 @@ impl World {
         all.any(|(obstacle, posed)| posed.moving || is_near(obstacle, &bounds, reach))
     }
 
-    /// True if bodies of a group may touch others when both go at most so far (m).
+    /// Returns true if bodies of group `own` may touch others if both move at most by `way` (m).
     fn can_reach_body(&self, groups: &[usize], own: usize, way: Real) -> bool {
         let reach =
             2.0 * way + 4.0 * self.groups.iter().map(|g| largest_radius(&g.particles)).fold(0.0, Real::max);
@@ -111,7 +112,8 @@ impl World {
         })
     }
 
-    /// Groups that may meet within a duration, together, in ascending order. Groups that cannot go at their own pace (s).
+    /// Divides the groups into sets that may meet within a duration (s), each in ascending order. A group that cannot
+    /// meet others is a set of its own.
     pub(super) fn meeting_groups(&self, duration: Real) -> Vec<Vec<usize>> {
         let n = self.groups.len();
         let mut joined = Components::new(n);
@@ -128,7 +130,7 @@ impl World {
         (0..n as u32).filter(|&g| roots[g as usize] == g).map(of_root).collect()
     }
 
-    /// Box that a group is not expected to leave within a duration.
+    /// Returns a box that a group is not expected to leave within a duration (s).
     fn reach_of(&self, group: &Group, duration: Real) -> Aabb {
         let p = &group.particles;
         let speed = max_over(p.len(), |i| p.velocity[i].length()).map_or(0.0, |m| m.0);
@@ -166,7 +168,7 @@ fn largest_radius(particles: &Particles) -> Real {
     max_over(particles.len(), |i| particles.radius[i]).map_or(0.0, |m| m.0)
 }
 
-/// True if a resting obstacle's surface may be within `reach` of a box, or if that cannot be told (m).
+/// Returns true if the surface of an obstacle at rest may be within `reach` (m) of a box, or if this is unknown.
 fn is_near(obstacle: &Obstacle, bounds: &Aabb, reach: Real) -> bool {
     if obstacle.inside {
         return true;

@@ -1,4 +1,4 @@
-//! Questions to a running world: who touches what, and what a ray meets.
+//! Queries of a running world: contacts of bodies, and the first particle on a ray.
 
 use super::{BodyId, ObstacleId, World};
 use crate::contact::{Pose, Touch};
@@ -6,7 +6,7 @@ use crate::frame::{FrameColumn, PointSet};
 use crate::math::{Real, Vec3};
 use rayon::prelude::*;
 
-/// What a body touches.
+/// Other side of a body's contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TouchingSide {
     /// An obstacle.
@@ -18,31 +18,31 @@ pub enum TouchingSide {
 /// A body that touches something.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Touching {
-    /// The body.
+    /// Body that touches something.
     pub body: BodyId,
-    /// What it touches.
+    /// Other side of the contact.
     pub other: TouchingSide,
-    /// Impulse on the body: from obstacles over the interval since the last call of [`World::advance_to`], from bodies in its last step.
-    /// (N s)
+    /// Impulse on the body (N s): by obstacles over the interval since the last call of [`World::advance_to`], by
+    /// bodies in the last step.
     pub impulse: Vec3,
-    /// Mean place of the contact, weighted by impulse (m).
+    /// Mean position of the contact, weighted by impulse (m).
     pub place: Vec3,
 }
 
-/// Where a ray meets a body.
+/// Point at which a ray hits a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RayHit {
-    /// The body.
+    /// Body that is hit.
     pub body: BodyId,
     /// Id of the particle, as in frames and in [`Hold::Particle`](super::Hold).
     pub particle: u32,
-    /// (m)
+    /// Position of the hit (m).
     pub point: Vec3,
-    /// From the origin of the ray (m).
+    /// Distance from the origin of the ray (m).
     pub distance: Real,
 }
 
-/// Radius of the balls that a ray meets, in radii of particles: those of a cubic lattice leave no gap at √2.
+/// Radius of the balls that a ray can hit, in particle radii; with √2, the balls of a cubic lattice leave no gap.
 const CLOSED: Real = std::f64::consts::SQRT_2;
 
 /// Name of the set of obstacles that have been moved by calls, in frames.
@@ -81,17 +81,18 @@ impl World {
         })
     }
 
-    /// The body of a name.
+    /// Returns the body with a name; `None` if there is none.
     pub fn body(&self, name: &str) -> Option<BodyId> {
         self.body_names.iter().position(|own| own == name).map(|k| BodyId(k as u32))
     }
 
-    /// The obstacle of a name.
+    /// Returns the obstacle with a name; `None` if there is none.
     pub fn obstacle(&self, name: &str) -> Option<ObstacleId> {
         self.obstacles.iter().position(|own| own.name == name).map(|k| ObstacleId(k as u32))
     }
 
-    /// Who touches what: each body with each obstacle, and each pair of bodies once, the one that came first in `body`.
+    /// Returns all contacts: each body with each obstacle that it touches, then each pair of bodies once, with the
+    /// earlier one as `body`.
     pub fn contacts(&self) -> Vec<Touching> {
         let mut found: Vec<Touching> = Vec::new();
         for &Touch { body, other: obstacle, impulse, moment, weight, .. } in &self.interval.touches {
@@ -110,7 +111,7 @@ impl World {
         found
     }
 
-    /// The first particle that a ray meets; `None` if there is none or the direction is 0.
+    /// Returns the first particle that a ray hits; `None` if it hits none or the direction is 0.
     pub fn cast_ray(&self, origin: Vec3, direction: Vec3) -> Option<RayHit> {
         let direction = direction.try_normalize()?;
         let of_group = |group: &super::Group| {

@@ -1,37 +1,38 @@
-//! How well the particles sample the matter: distances to the nearest neighbours, and pieces.
+//! Quality of the sampling of matter by particles: distances to the nearest neighbours, and the number of pieces.
 
 use super::{Group, World};
 use crate::math::{Mat3, Real, max_over};
 use crate::neighbors::Grid;
 use rayon::prelude::*;
 
-/// Nearest neighbours are first looked for within this many spacings …
+/// Distance within which a nearest neighbour is searched first (spacings).
 const NEAR: Real = 1.25;
-/// … and then within this many, which counts as the distance where there is nobody (spacings).
+/// Distance within which it is searched next (spacings); it is also the result if there is no neighbour.
 const FAR: Real = 2.5;
-/// Particles with a smaller volume ratio are measured as they are: the inverse of F would say nothing.
+/// Volume ratio below which compression is not undone: the inverse of F would be meaningless.
 const LEAST_VOLUME_RATIO: Real = 0.05;
 
-/// Quality of the sampling at one moment. `None` where there is nothing to measure.
+/// Quality of the sampling at one moment. Values are `None` if there is nothing to measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SamplingQuality {
-    /// Median over the particles of the distance to the nearest neighbour (spacings). A lattice has 1.
+    /// Median of the particles' distances to their nearest neighbours (spacings); 1 for a lattice.
     pub nearest_median: Option<Real>,
     /// Smallest of these distances (spacings).
     pub nearest_smallest: Option<Real>,
-    /// Particles that are nearer to another than [`SamplingQuality::CROWDED`].
+    /// Number of particles that are nearer to another one than [`SamplingQuality::CROWDED`].
     pub n_crowded: usize,
-    /// Pieces of matter that no force of a bond holds together; a stray is a piece.
+    /// Number of pieces of matter that no force-transmitting bond joins; a stray particle is a piece.
     pub n_pieces: Option<usize>,
 }
 
 impl SamplingQuality {
-    /// Distance under which particles are crowded (spacings): fills keep over it, and `embedded` merges under it.
+    /// Distance below which particles count as crowded (spacings). Filling keeps them farther apart, and the `embedded`
+    /// method merges particles that are nearer.
     pub const CROWDED: Real = 0.4;
 }
 
 impl World {
-    /// Distances and pieces at the present moment.
+    /// Returns the sampling quality at the present moment.
     pub(super) fn sampling_quality(&self) -> SamplingQuality {
         let mut nearest: Vec<Real> =
             self.groups.iter().flat_map(|group| self.nearest_distances(group)).collect();
@@ -47,10 +48,12 @@ impl World {
         SamplingQuality { nearest_median, nearest_smallest, n_crowded, n_pieces }
     }
 
-    /// For each particle the least max(|x_ij|, |F_i⁻¹ x_ij|)/(r_i + r_j) over the particles of the same piece of matter.
+    /// Returns for each particle i the least max(|x_ij|, |F_i⁻¹ x_ij|)/(r_i + r_j) over the particles j of the same
+    /// piece.
     ///   F elastic deformation gradient (1)   x_ij world bond (m)   r radius, half the spacing at the start (m)
-    /// Elastic compression is undone: a rubber block that is pressed flat is sampled as well as at rest. Stretch is not: single
-    /// particles may see much of it where their neighbours are at rest. The spacing is that of the start: splitting and merging keep it, since it is what they aim at. Where spacings differ, a pair has their mean.
+    /// Elastic compression is undone: a rubber block that is pressed flat is sampled as well as at rest. Stretch is not
+    /// undone: single particles may be stretched much while their neighbours are at rest. The spacing is that of the
+    /// start; splitting and merging keep it, since they aim at it. If two spacings differ, their mean is used.
     fn nearest_distances(&self, group: &Group) -> Vec<Real> {
         let (particles, bodies) = (&group.particles, self.body_contacts.bodies());
         let (x, radius) = (&particles.position, &particles.radius);
@@ -62,7 +65,7 @@ impl World {
             grid.visit_ball(x[i], reach * (radius[i] + largest), |j| {
                 let j = j as usize;
                 let (bond, reach) = (x[j] - x[i], least * (radius[i] + radius[j]));
-                // most are farther than the nearest so far: the cheap test first
+                // the cheap test comes first: most particles are farther away than the nearest one so far
                 if j != i && bond.length_squared() < reach * reach && matter(j) == matter(i) {
                     let squared = bond.length_squared().max((inverse * bond).length_squared());
                     least = least.min(squared.sqrt() / (radius[i] + radius[j]));

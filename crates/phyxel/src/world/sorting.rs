@@ -1,8 +1,8 @@
-//! Particles in memory lie near those they interact with: sorted by body, then along a Morton curve.
+//! Sorting of particles by body, then along a Morton curve, so that particles that interact are near in memory.
 
 use crate::math::{Real, Vec3};
 
-/// New order of particles: index k of the result is the old index of the new particle k.
+/// Returns the new order of particles: entry k of the result is the old index of the new particle k.
 pub(super) fn morton_order(positions: &[Vec3], bodies: &[u32], cell: Real) -> Vec<u32> {
     let low = positions.iter().fold(Vec3::INFINITY, |m, &p| m.min(p));
     let code = |p: Vec3| {
@@ -15,7 +15,7 @@ pub(super) fn morton_order(positions: &[Vec3], bodies: &[u32], cell: Real) -> Ve
     keyed.into_iter().map(|k| k.2).collect()
 }
 
-/// Puts two zero bits before each of the lower 21 bits.
+/// Inserts two zero bits before each of the lower 21 bits.
 fn spread(v: u64) -> u64 {
     let mut v = v & 0x1F_FFFF;
     v = (v | v << 32) & 0x001F_0000_0000_FFFF;
@@ -41,7 +41,7 @@ mod tests {
         let mut seen = order.clone();
         seen.sort_unstable();
         assert!(seen.iter().copied().eq(0..512));
-        // the first eight are the corner cube
+        // the first eight particles form the cube at the corner
         assert!(order[..8].iter().all(|&i| grid[i as usize].max_element() <= 1.0));
     }
 }

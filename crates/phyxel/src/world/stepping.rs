@@ -1,4 +1,4 @@
-//! The way through time: intervals, steps, and what a step of each group is handed.
+//! Stepping through time: intervals, steps, and the context of each group's step.
 
 use super::{Group, World, WorldError, first_non_finite};
 use crate::contact::{BodyContactStep, Contacts, Grips, GroupView};
@@ -6,16 +6,17 @@ use crate::forces::Fields;
 use crate::math::{Real, Vec3};
 use crate::methods::{Connectivity, ContactResponse, StepContext, StepError, StepReport};
 
-/// More steps than this in one call are refused: nobody would wait for them.
+/// Largest number of steps to the end of an interval; more are refused, because they would take too long.
 const MAX_STEPS: Real = 1e7;
 
 impl World {
-    /// Advances to a time before which no event happens: groups that may meet in steps of one length, the others at their own pace.
+    /// Advances to a time before which no event happens. Groups that may meet take steps of the same length; the others
+    /// take steps of their own.
     pub(super) fn advance_undisturbed(&mut self, end: Real) -> Result<(), WorldError> {
         let (start, n_before) = (self.time, self.interval.n_steps);
         self.interval.body_contacts = (0, 0.0);
         self.interval.body_touches.clear();
-        // what callers have pushed is on its way
+        // impulses that callers have given act before the first step
         self.groups.iter_mut().for_each(|g| g.method.take_impulses(&mut g.particles));
         let mut most_steps = 0;
         for groups in self.meeting_groups(end - start) {
@@ -33,8 +34,8 @@ impl World {
         Ok(())
     }
 
-    /// Advances groups to a time in equal steps under every limit; returns their number. If a limit shrinks on the way, the rest is
-    /// divided anew. The interval reports the steps of the groups that need most.
+    /// Advances groups to a time in equal steps within all limits, and returns the number of steps. If a limit shrinks
+    /// on the way, the remaining time is divided anew. The interval reports the steps of the groups that need most.
     fn advance_together(
         &mut self,
         groups: &[usize],
@@ -74,7 +75,7 @@ impl World {
             self.step(groups, time_step)?;
             n_left -= 1;
             n_steps += 1;
-            // the last step ends exactly there
+            // the last step ends exactly at `end`
             self.time = if n_left == 0 { end } else { self.time + time_step };
         }
         Ok(n_steps)
@@ -141,14 +142,15 @@ impl World {
                 Err(error) => return Err(self.error(g, error)),
             }
         }
-        // groups that were stepped first may have got something from later ones, and later ones may not have asked for all
+        // groups stepped first may have received impulses from later ones, and later ones may not have taken all of
+        // theirs
         let mut particles: Vec<_> = self.groups.iter_mut().map(|g| &mut g.particles).collect();
         self.body_contacts.settle_debts(&mut particles);
         self.groups.iter_mut().for_each(|g| g.method.take_impulses(&mut g.particles));
         Ok(())
     }
 
-    /// Finds who may touch whom in the step.
+    /// Finds the pairs of particles that may touch in the step.
     fn prepare_body_contacts(&mut self, stepped: &[usize], time_step: Real) {
         let Self { groups, body_contacts, moves, timings, .. } = self;
         let grip_axes: Vec<Vec3> =
@@ -182,7 +184,7 @@ impl World {
         timings.stage("contact", || body_contacts.prepare(&views, stepped, time_step));
     }
 
-    /// Where obstacles and grips are at the beginning and the end of the step.
+    /// Computes the poses of obstacles and grips at the beginning and the end of the step.
     fn pose(&mut self, time_step: Real) {
         let (start, end) = (self.time, self.time + time_step);
         for k in 0..self.obstacles.len() {

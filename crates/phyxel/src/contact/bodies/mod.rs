@@ -1,9 +1,11 @@
-//! Contact between bodies, and between parts of one body that no bonds join: points of one surface stay out of the other.
+//! Contact between bodies, and between parts of one body that no bonds join: the points of one surface cannot enter the
+//! other.
 //!
-//! A pair of surface particles touches where they are nearer than the sum of their contact radii *along the normal of the
-//! surfaces*, which a particle sees as the direction away from its own neighbours: along the line that joins two particles
-//! surfaces would be egg cartons. A pair exchanges impulses, equal and opposite: none may come nearer than touching within a
-//! step, and Coulomb's cone holds the sliding. Nothing here is stiff, so steps are as long as without contact.
+//! Two particles touch if they are nearer than the sum of their contact radii *along the normal of the surfaces*. The
+//! normal of a particle is the direction away from its own neighbours; distances along the line that joins two
+//! particles would make surfaces bumpy like egg cartons. The particles of a pair exchange equal and opposite impulses:
+//! they must not come nearer than touching within a step, and Coulomb's cone limits the friction. No stiff force is
+//! added, so stable steps are as long as without contact.
 
 mod motions;
 mod pair;
@@ -22,28 +24,28 @@ use motions::{Motions, Slack};
 use rayon::prelude::*;
 use surface::{flatness, outward, surface_rows};
 
-/// What contact must know of a body.
+/// Properties of a body that contact uses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BodyTraits {
-    /// Coulomb's coefficient; two bodies have the geometric mean of theirs.
+    /// Coulomb's coefficient; the one between two bodies is the geometric mean of theirs.
     pub(crate) friction: Real,
-    /// Bodies with the same number are one piece of matter: they may be bonded to each other.
+    /// Number of the piece of matter. Bodies with the same number are one piece: they may be bonded to each other.
     pub(crate) matter: u32,
 }
 
-/// A group of bodies, as contact sees it before a step.
+/// Data of a group of bodies that contact uses before a step.
 #[derive(Clone, Copy)]
 pub(crate) struct GroupView<'a> {
     pub(crate) particles: &'a Particles,
     pub(crate) holds: &'a Holds,
-    /// 1 for directions in which a grip holds, by grip; 0 for grips that have let go.
+    /// Mask of each grip: 1 along the axes that it holds, 0 along the others; 0 for grips that have released.
     pub(crate) grip_axes: &'a [Vec3],
-    /// As [`super::Contacts::touching`].
+    /// Mark of each particle, as in [`super::Contacts::touching`].
     pub(crate) touching: &'a [u32],
     pub(crate) visit_bonds: VisitBonds<'a>,
-    /// Velocity change of a particle per impulse on it alone, where others move with it; nothing for free particles (1/kg).
+    /// Velocity change of a particle per impulse on it alone (1/kg), if others move with it; `None` for free particles.
     pub(crate) joint_mobility: &'a (dyn Fn(usize) -> Option<Real> + Sync),
-    /// By body: true if its particles meet other bodies as balls and do not meet each other.
+    /// True for each body whose particles touch other bodies as balls and do not touch each other.
     pub(crate) are_balls: &'a [bool],
 }
 
@@ -56,17 +58,17 @@ impl GroupView<'_> {
     }
 }
 
-/// Which way is out at a surface particle.
+/// Outward direction of the surface at a particle.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Outward {
-    /// Unit vector; 0 where it cannot be told.
+    /// Unit normal; 0 if the direction cannot be determined.
     normal: Vec3,
-    /// 1 on faces, 0 at edges and corners.
+    /// Flatness of the surface: 1 on faces, 0 at edges and corners.
     flatness: Real,
 }
 
-/// A particle that may touch: at the surface of its body, or inside where other bodies are near. Those are the second line of
-/// defence: where a surface is stretched, another may reach through.
+/// A particle that may touch others: on the surface of its body, or inside it where other bodies are near. The inner
+/// ones are a second line of defence: another surface may pass through a surface that is stretched.
 #[derive(Clone, Copy, Debug)]
 struct Member {
     group: u32,
@@ -75,42 +77,42 @@ struct Member {
     is_surface: bool,
 }
 
-/// Where bodies touch. Nothing of it is state: it is found anew when the world begins to advance.
+/// Contacts between bodies. They are not part of the saved state: they are found anew when the world begins to advance.
 #[derive(Debug)]
 pub(crate) struct BodyContacts {
     is_on: bool,
     bodies: Vec<BodyTraits>,
     is_current: bool,
-    /// The groups that are stepped together: only they meet.
+    /// Groups that are stepped together; only these can touch each other.
     stepped: Vec<usize>,
-    /// By group: a row for each surface particle, with itself and those that it is bonded to; empty rows elsewhere.
+    /// Rows of each group: for a surface particle, itself and the particles bonded to it; empty for the others.
     surface_rows: Vec<Neighbors>,
-    /// By group, then index.
+    /// Members, ordered by group and then by index.
     members: Vec<Member>,
-    /// Where they were expected when pairs were listed (m).
+    /// Expected position of each member when pairs were listed (m).
     listed_at: Vec<Vec3>,
-    /// Their normals; kept up to date for those that are in pairs.
+    /// Outward direction of each member; updated only for members that are in pairs.
     outward: Vec<Outward>,
     paired: Vec<u32>,
-    /// Velocity change per impulse, by member; of those that are in pairs (1/kg).
+    /// Velocity change per impulse of each member; computed only for members that are in pairs (1/kg).
     mobilities: Vec<Vec3>,
     pairs: Vec<Pair>,
     slack: Slack,
-    /// How far particles have moved against each other since surfaces were found (m).
+    /// Relative motion of particles since surfaces were found (m).
     wander: Real,
 }
 
-/// Pairs are listed this much farther apart than they touch (spacings).
+/// Additional distance, beyond touching, up to which pairs are listed (spacings).
 const SKIN: Real = 0.5;
-/// Bodies farther apart than this are not compared one by one (spacings).
+/// Distance above which the motions of two bodies are not compared individually (spacings).
 const HORIZON: Real = 10.0;
-/// Surfaces are found anew after such motion (spacings).
+/// Relative motion of particles after which surfaces are found anew (spacings).
 const LARGEST_WANDER: Real = 2.0;
-/// Distance of two particles that touch, at the most: a spacing along the normal and one across (spacings).
+/// Largest distance of two particles that touch: one spacing along the normal and one across (spacings).
 const FARTHEST_TOUCH: Real = std::f64::consts::SQRT_2;
-/// Parts of one piece whose normals are more alike than this do not face each other.
+/// Pairs of one piece of matter whose normals have a cosine above this do not face each other and are skipped.
 const ALIKE: Real = 0.6;
-/// And those that look away from each other by more than this sine.
+/// Pairs in which a normal points away from the other particle by more than this (sine of the angle) are skipped.
 const AVERTED: Real = 0.3;
 
 impl BodyContacts {
@@ -140,29 +142,30 @@ impl BodyContacts {
         &self.bodies
     }
 
-    /// Replaces what is known of the bodies; there may be more of them.
+    /// Replaces the properties of the bodies; the number of bodies may have grown.
     pub(crate) fn set_bodies(&mut self, bodies: Vec<BodyTraits>) {
         self.bodies = bodies;
         self.clear();
     }
 
-    /// Forgets all members and pairs: groups have got other numbers.
+    /// Deletes all members and pairs, because the numbers of groups or particles have changed.
     pub(crate) fn clear(&mut self) {
         *self = Self::new(self.is_on, std::mem::take(&mut self.bodies));
     }
 
-    /// Surfaces and pairs are to be found anew.
+    /// Marks surfaces and pairs as outdated; the next step finds them anew.
     pub(crate) fn forget(&mut self) {
         self.is_current = false;
     }
 
-    /// Pairs that press on each other, and how deep the deepest overlap is (m).
+    /// Returns the number of pairs that press on each other, and the depth of the deepest overlap (m).
     pub(crate) fn summary(&self) -> (usize, Real) {
         let n = self.pairs.iter().filter(|pair| pair.exchange.pushed > 0.0).count();
         (n, self.pairs.iter().map(Pair::overlap).fold(0.0, Real::max))
     }
 
-    /// Gives the second groups of pairs what the first have got and they have not asked for; by group.
+    /// Gives the second particle of each pair the opposite of the impulses that the first has received and the second
+    /// has not taken yet. `particles` is indexed by group.
     pub(crate) fn settle_debts(&mut self, particles: &mut [&mut Particles]) {
         for pair in &mut self.pairs {
             let owed = std::mem::take(&mut pair.exchange.owed);
@@ -174,8 +177,8 @@ impl BodyContacts {
         }
     }
 
-    /// Impulses between bodies in the last step, with the second body in place of an obstacle; `place` gives the position of a group's
-    /// particle.
+    /// Returns the impulses between bodies in the last step; [`Touch::other`] is the second body instead of an
+    /// obstacle. `place(group, index)` gives the position of a particle (m).
     pub(crate) fn impulses(&self, place: impl Fn(usize, usize) -> Vec3) -> Vec<Touch> {
         let mut all = Vec::new();
         for pair in self.pairs.iter().filter(|pair| pair.is_met && pair.last_impulse() != Vec3::ZERO) {
@@ -192,7 +195,7 @@ impl BodyContacts {
         all
     }
 
-    /// Before a step, with the stepped groups at the same time: finds who may touch whom in it.
+    /// Finds the pairs that may touch in a step. Call it before the step, when the stepped groups are at the same time.
     pub(crate) fn prepare(&mut self, groups: &[GroupView<'_>], stepped: &[usize], time_step: Real) {
         if !self.is_on {
             return;
@@ -262,7 +265,7 @@ impl BodyContacts {
         self.members.par_iter().with_min_len(256).map(find).collect_into_vec(&mut self.outward);
     }
 
-    /// By body, where others may reach it before surfaces are found anew.
+    /// Returns for each body the regions that other bodies may reach before surfaces are found anew.
     fn meeting_zones<'a>(
         &self,
         stepped: impl Iterator<Item = &'a Particles>,
@@ -291,7 +294,7 @@ impl BodyContacts {
         zones
     }
 
-    /// All pairs that may come to touch before they are listed anew.
+    /// Lists all pairs that may touch before pairs are listed anew.
     fn list_pairs(&mut self, groups: &[GroupView<'_>], has_new_members: bool) {
         let Self { members, listed_at, outward, bodies, .. } = self;
         let radius = |m: &Member| groups[m.group as usize].particles.radius[m.index as usize];
@@ -306,7 +309,7 @@ impl BodyContacts {
                 if k <= a || x.distance_squared(listed_at[k]) > (reach + reaches[k]).powi(2) {
                     return;
                 }
-                // parts of one piece touch where their surfaces look at each other and no bonds join them
+                // parts of one piece touch if their surfaces face each other and no bond joins them
                 let look_at_each_other = || {
                     let are_surfaces = members[a].is_surface && members[k].is_surface;
                     are_surfaces && may_face(out, outward[k].normal, x - listed_at[k])
@@ -352,7 +355,8 @@ impl BodyContacts {
         );
     }
 
-    /// Normals stay until pairs are listed anew: if they followed every step, gaps would tremble with them.
+    /// Computes the normals of members in pairs. Normals stay constant until pairs are listed anew: if they changed in
+    /// every step, gaps would fluctuate with them.
     fn find_normals(&mut self, groups: &[GroupView<'_>]) {
         for &k in &self.paired {
             let m = self.members[k as usize];
@@ -362,7 +366,7 @@ impl BodyContacts {
         }
     }
 
-    /// Velocity change per impulse: 1/m of free particles, 0 in directions in which something holds a particle.
+    /// Computes the velocity change per impulse: 1/m for free particles, 0 along axes in which a particle is held.
     fn find_mobilities(&mut self, groups: &[GroupView<'_>]) {
         if self.pairs.is_empty() {
             return;
@@ -375,7 +379,7 @@ impl BodyContacts {
         }
         held.sort_unstable_by_key(|h| (h.0, h.1));
         let Self { members, pairs, paired, mobilities, bodies, .. } = self;
-        // particles that move only together share what is pushed on all of them
+        // particles that can only move together share the impulses on all of them
         let mut n_paired = vec![0.0; bodies.len()];
         paired.iter().for_each(|&k| n_paired[members[k as usize].body as usize] += 1.0);
         mobilities.resize(members.len(), Vec3::ZERO);
@@ -398,8 +402,8 @@ impl BodyContacts {
     }
 }
 
-/// Whether surfaces with these normals, `apart` from the second to the first, may look at each other: around a convex edge
-/// they do not.
+/// Returns true if surfaces with these normals may face each other; around a convex edge they do not. `apart` points
+/// from the second to the first.
 fn may_face(out_a: Vec3, out_b: Vec3, apart: Vec3) -> bool {
     let margin = AVERTED * apart.length();
     out_a.dot(out_b) < ALIKE && out_a.dot(apart) < margin && out_b.dot(apart) > -margin

@@ -1,36 +1,36 @@
-//! How bodies have moved since pairs were listed, and how far they may.
+//! Motion of bodies since pairs were listed, and the motion that is allowed until they are listed anew.
 
 use super::{FARTHEST_TOUCH, HORIZON, Member, SKIN};
 use crate::geometry::Aabb;
 use crate::math::{Mat3, Real, Vec3, outer, svd, trace};
 
-/// How far bodies may move before pairs must be listed anew.
+/// Relative motion of bodies that is allowed before pairs must be listed anew.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slack {
-    /// Bodies that are near each other or the same, and the slack of the two together (m).
+    /// Two bodies that are near each other, or twice the same body, with their common slack (m).
     near: Vec<(u32, u32, Real)>,
-    /// For all others (m).
+    /// Slack of all other pairs of bodies (m).
     far: Real,
     pub(super) smallest_spacing: Real,
-    /// By body, whether it is in a pair.
+    /// True for each body that has a particle in a pair.
     pub(super) has_pairs: Vec<bool>,
 }
 
-/// How the surface particles of each body have moved since pairs were listed.
+/// Motion of the members of each body since pairs were listed.
 pub(super) struct Motions {
     bodies: Vec<BodyMotion>,
     mean: Vec3,
 }
 
-/// Of one body (m).
+/// Motion of one body (m).
 #[derive(Clone, Copy, Default)]
 struct BodyMotion {
-    /// On the whole.
+    /// Mean displacement of the body's members.
     common: Vec3,
-    /// Of single particles against that, at the most.
+    /// Largest deviation of a member's displacement from the mean.
     spread: Real,
-    /// How much nearer two parts that were listed as near may have come at the most: what is not one affine motion, and how much
-    /// that shortens.
+    /// Upper limit of the approach of two parts that were near each other when pairs were listed: the deviations from
+    /// the best affine motion, plus the shortening by that motion.
     approach: Real,
 }
 
@@ -66,7 +66,7 @@ impl Motions {
         Self { bodies, mean: total / (members.len() as Real).max(1.0) }
     }
 
-    /// The largest motion of particles that are near each other.
+    /// Returns an upper limit of the relative motion of particles that are near each other (m).
     pub(super) fn largest(&self, slack: &Slack) -> Real {
         slack.near.iter().fold(0.0, |largest, &(b, c, _)| {
             let (b, c) = (self.bodies[b as usize], self.bodies[c as usize]);
@@ -77,7 +77,7 @@ impl Motions {
     pub(super) fn are_within(&self, slack: &Slack) -> bool {
         let near = slack.near.iter().all(|&(b, c, most)| {
             let (body, other) = (self.bodies[b as usize], self.bodies[c as usize]);
-            // normals that are in use must not turn far
+            // in a body with pairs, normals are in use and must not turn far; otherwise only the approach counts
             if b == c && !slack.has_pairs[b as usize] {
                 return body.approach < most;
             }
@@ -87,7 +87,7 @@ impl Motions {
     }
 }
 
-/// Least-squares affine map of points that have moved.
+/// Least-squares fit of an affine map to points that have moved.
 #[derive(Clone, Copy, Default)]
 struct AffineFit {
     n: Real,
@@ -106,7 +106,7 @@ impl AffineFit {
         self.product += outer(to, from);
     }
 
-    /// Centres before and after, and the map about them.
+    /// Returns the centres before and after, and the linear map about them; the identity if the points are coplanar.
     fn solve(&self) -> (Vec3, Vec3, Mat3) {
         let n = self.n.max(1.0);
         let (from, to) = (self.from / n, self.to / n);

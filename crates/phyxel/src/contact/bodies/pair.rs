@@ -1,61 +1,63 @@
-//! Two surface particles that may touch: how they lie to each other, and what passes between them.
+//! Two particles that may touch: their relative position, and the impulses between them.
 
 use super::{AllGroups, Outward};
 use crate::math::{Real, Vec3};
 
-/// Two surface particles, as members of [`super::BodyContacts`]; the group of the first is stepped before that of the second.
+/// Two particles that may touch, as members of [`super::BodyContacts`]. The group of the first is that of the second,
+/// or is stepped before it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair {
     pub(crate) a: u32,
     pub(crate) b: u32,
     pub(crate) friction: Real,
-    /// True for parts of one piece of matter.
+    /// True if both particles belong to one piece of matter.
     is_within: bool,
-    /// 1/m of both, 0 in directions that are held (1/kg).
+    /// Mobility 1/m of both particles; 0 along held axes (1/kg).
     pub(crate) mobility: [Vec3; 2],
-    /// True if the two face each other so that they can touch.
+    /// True if the two particles face each other, so that they can touch.
     pub(crate) is_met: bool,
-    /// True if one of them is in the group that is stepped.
+    /// True if at least one of the particles is in the stepped group.
     pub(crate) is_own: bool,
-    /// From b to a.
+    /// Unit normal, from b to a.
     pub(crate) normal: Vec3,
-    /// Distance of the surfaces (m).
+    /// Distance between the surfaces; negative if they overlap (m).
     pub(crate) gap: Real,
-    /// How much wider the gap is than the distance along the normal tells (m).
+    /// Excess of the gap over the one along the normal: faces may be farther apart along their own normals (m).
     pub(crate) beyond: Real,
-    /// 1 for two that lie straight over each other, 0 for those that are just beside.
+    /// Alignment along the normal: 1 if one particle lies straight above the other, 0 if it lies just beside it.
     pub(crate) overlay: Real,
-    /// Impulses that explicit steps exchange.
+    /// Impulses between the two particles.
     pub(crate) exchange: Exchange,
 }
 
-/// Impulses between two particles: in this phase of a step, and what is kept from one phase or step to the next.
+/// Impulses between two particles: those of this phase of a step, and those kept from one phase or step to the next.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Exchange {
-    /// Along the normal and across, in this phase (N s).
+    /// Impulse along the normal in this phase (N s).
     pub(crate) pushed: Real,
+    /// Impulse across the normal in this phase (N s).
     pub(crate) dragged: Vec3,
-    /// The same in the last step, before moving and after the kick: a first guess.
+    /// Both impulses in the last step, before moving and after the kick; they are the first guess of the next step.
     pub(crate) last: [(Real, Vec3); 2],
-    /// What the first has got and the second not yet, before moving and after the kick (N s).
+    /// Impulse that the first particle has received and the second not yet, before moving and after the kick (N s).
     pub(crate) owed: [Vec3; 2],
-    /// True if the first has met the second in this step, before moving and after the kick.
+    /// True if the step of the first particle has begun the exchange, before moving and after the kick.
     pub(crate) is_begun: [bool; 2],
-    /// What has been handed to holders in this phase (N s).
+    /// Impulse that has been passed on to holders in this phase (N s).
     pub(crate) handed: Vec3,
 }
 
 impl Pair {
-    /// Impulse on the first particle in the last step, or so far in this one (N s).
+    /// Returns the impulse on the first particle in the last step, or so far in this one (N s).
     pub(crate) fn last_impulse(&self) -> Vec3 {
         let [(before, dragged_before), (after, dragged_after)] = self.exchange.last;
         self.normal * (before + after) + dragged_before + dragged_after
     }
 }
 
-/// Parts of one piece touch if their own normals have at least so much of the common one.
+/// Parts of one piece touch only if the cosine between their own normals and the common one exceeds this.
 const FACING: Real = 0.3;
-/// Centres that have passed each other by more than this do not tell which side is which (touching distances).
+/// Distance by which centres may have passed each other before their sides can no longer be told (touching distances).
 const PASSED: Real = 0.5;
 
 impl Pair {
@@ -76,7 +78,7 @@ impl Pair {
         }
     }
 
-    /// Finds normal and gap before or after the step's motion, for pairs that have a particle in the stepped group.
+    /// Computes the normal and the gap before or after the step's motion, if a particle is in the stepped group.
     pub(crate) fn meet(
         &mut self,
         all: &AllGroups<'_, '_>,
@@ -103,7 +105,7 @@ impl Pair {
         if self.overlay <= 0.0 || has_passed {
             return;
         }
-        // faces that are not quite parallel overlap only where they do along either normal
+        // faces that are not quite parallel overlap only if they do so along both normals
         let faces = [(out_b.normal, out_b.flatness), (-out_a.normal, out_a.flatness)];
         let flat = faces.into_iter().filter(|face| face.1 > 0.5).map(|face| apart.dot(face.0));
         let widest = flat.fold(along, Real::max);
@@ -111,13 +113,13 @@ impl Pair {
         self.beyond = widest - along;
     }
 
-    /// Gives the second group what the first has got, before moving (0) or after the kick (1).
+    /// Gives the second particle the opposite of what the first has received, before moving (0) or after the kick (1).
     pub(crate) fn pay(&mut self, all: &mut AllGroups<'_, '_>, at: usize) {
         let owed = std::mem::take(&mut self.exchange.owed[at]);
         self.give_one(all, 1, -owed);
     }
 
-    /// Gives what is still owed, before the pair is forgotten.
+    /// Gives the second particle all that is still owed to it, before the pair is deleted.
     pub(super) fn settle_debts(&mut self, all: &mut AllGroups<'_, '_>) {
         (0..2).for_each(|at| self.pay(all, at));
     }
@@ -129,25 +131,25 @@ impl Pair {
         self.give_one(all, 1, -impulse);
     }
 
-    /// Gives an impulse to one of the two (N s).
+    /// Gives an impulse to the first (0) or the second (1) particle (N s).
     #[inline]
     pub(crate) fn give_one(&self, all: &mut AllGroups<'_, '_>, which: usize, impulse: Vec3) {
         all.give([self.a, self.b][which], self.mobility[which], impulse);
     }
 
-    /// How deep the two are in each other, if they lie over each other rather than side by side (m).
+    /// Returns the depth of the overlap (m), or 0 if the particles lie side by side rather than above each other.
     pub(super) fn overlap(&self) -> Real {
         if self.is_met && self.overlay > 0.5 { (-self.gap).max(0.0) } else { 0.0 }
     }
 
-    /// Takes over the memory of the same pair in an older list.
+    /// Takes over the last impulses of the same pair from an older list.
     pub(super) fn remember(&mut self, older: &Self) {
         self.exchange.last = older.exchange.last;
     }
 }
 
-/// The direction from b to a in which surfaces part: between faces the mean of their normals; where an edge or corner meets a
-/// face, the face's; between edges and corners that of the particles themselves.
+/// Returns the direction from b to a in which the surfaces separate: between faces the mean of their normals; between
+/// an edge or corner and a face, the face's normal; between edges and corners, the line that joins the particles.
 fn separating_normal(apart: Vec3, a: Outward, b: Outward) -> Option<Vec3> {
     let flatness = a.flatness.max(b.flatness);
     let faces = (b.normal * b.flatness - a.normal * a.flatness).normalize_or_zero();

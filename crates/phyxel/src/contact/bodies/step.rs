@@ -1,15 +1,15 @@
-//! Contact between bodies in the step of one group: its pairs, and the particles of all groups meanwhile.
+//! Contact between bodies in the step of one group: the pairs, and access to the particles of all groups.
 
 use super::{BodyContacts, Member, Outward, Pair};
 use crate::math::{Real, Vec3};
 use crate::particles::Particles;
 
-/// Pairs and other groups, for the step of one group.
+/// Pairs and the particles of other groups, for the step of one group.
 pub(crate) struct BodyContactStep<'a> {
     contacts: &'a mut BodyContacts,
-    /// The group that is stepped.
+    /// Index of the stepped group.
     own: usize,
-    /// The particles of the other groups; nothing at its own place.
+    /// Particles of the other groups, by group; `None` for the stepped group.
     others: Vec<Option<&'a mut Particles>>,
 }
 
@@ -22,7 +22,7 @@ impl<'a> BodyContactStep<'a> {
         Self { contacts, own, others }
     }
 
-    /// Drops the pairs of the stepped group until the next step: its particles have got new numbers.
+    /// Deletes the pairs of the stepped group until the next step, because the indices of its particles change.
     pub(crate) fn forget_own(&mut self, particles: &mut Particles) {
         self.contacts.is_current = false;
         let (pairs, _, mut all) = self.parts(particles);
@@ -35,7 +35,7 @@ impl<'a> BodyContactStep<'a> {
         });
     }
 
-    /// Gives the stepped group what earlier groups have kept for it, before a step that solves for contacts itself.
+    /// Gives the stepped group the impulses that earlier groups owe it, before a step that solves for contacts itself.
     pub(crate) fn pay_debts(&mut self, particles: &mut Particles) {
         let (pairs, _, all) = self.parts(particles);
         for pair in pairs.iter_mut() {
@@ -47,12 +47,12 @@ impl<'a> BodyContactStep<'a> {
         }
     }
 
-    /// True if anything may touch in this step.
+    /// Returns true if any particles of the listed pairs may touch in this step.
     pub(crate) fn is_near(&self) -> bool {
         !self.contacts.pairs.is_empty()
     }
 
-    /// All pairs, which way is out at their particles, and the particles of all groups.
+    /// Returns all pairs, the outward direction of each member, and the particles of all groups.
     pub(crate) fn parts<'b>(
         &'b mut self,
         particles: &'b mut Particles,
@@ -63,7 +63,7 @@ impl<'a> BodyContactStep<'a> {
     }
 }
 
-/// The particles of all groups, while one of them is stepped. Particles are named by their numbers as members.
+/// Particles of all groups, while one of them is stepped. A particle is identified by its number as a member.
 pub(crate) struct AllGroups<'a, 'b> {
     own: usize,
     particles: &'a mut Particles,
@@ -72,13 +72,13 @@ pub(crate) struct AllGroups<'a, 'b> {
     mobilities: &'a [Vec3],
 }
 
-/// 1 for axes along which a particle can move, 0 for others.
+/// Returns 1 for axes along which a particle can move, 0 for the others.
 pub(crate) fn free_axes(mobility: Vec3) -> Vec3 {
     Vec3::select(mobility.cmpgt(Vec3::ZERO), Vec3::ONE, Vec3::ZERO)
 }
 
 impl AllGroups<'_, '_> {
-    /// True for particles of the stepped group.
+    /// Returns true if a particle is in the stepped group.
     pub(crate) fn is_own(&self, k: u32) -> bool {
         self.members[k as usize].group as usize == self.own
     }
@@ -90,19 +90,20 @@ impl AllGroups<'_, '_> {
         (others.unwrap_or(self.particles), m.index as usize)
     }
 
-    /// Index of a particle in its group.
+    /// Returns the index of a particle in its group.
     pub(crate) fn index(&self, k: u32) -> usize {
         self.members[k as usize].index as usize
     }
 
-    /// The stepped group's own particles, and the index of a member among them; only for members of it.
+    /// Returns the particles of the stepped group and the index of a member among them. The member must be in that
+    /// group.
     #[inline]
     pub(crate) fn own_mut(&mut self, k: u32) -> (&mut Particles, usize) {
         (self.particles, self.members[k as usize].index as usize)
     }
 
-    /// Position of a particle at the time of the stepped group, before or after its motion in this step: other groups are a step
-    /// ahead or behind (m).
+    /// Returns the position of a particle at the time of the stepped group, before or after its motion in this step
+    /// (m). Other groups may be one step ahead or behind; their velocity corrects for that.
     #[inline]
     pub(crate) fn position(&self, k: u32, has_moved: bool, time_step: Real) -> Vec3 {
         let (particles, i) = self.get(k);
@@ -115,7 +116,7 @@ impl AllGroups<'_, '_> {
         particles.position[i] + self.velocity(k) * ahead
     }
 
-    /// Velocity of a particle, together with what others have given it in this step (m/s).
+    /// Returns the velocity of a particle, including the impulses that others have given it in this step (m/s).
     #[inline]
     pub(crate) fn velocity(&self, k: u32) -> Vec3 {
         let (particles, i) = self.get(k);
@@ -124,13 +125,14 @@ impl AllGroups<'_, '_> {
         particles.velocity[i] + given
     }
 
-    /// Distance from a particle to the surface of its body (m).
+    /// Returns the distance from a particle to the surface of its body (m).
     pub(crate) fn radius(&self, k: u32) -> Real {
         let (particles, i) = self.get(k);
         particles.contact_radius[i]
     }
 
-    /// Gives an impulse (N s) to a particle: at once in the stepped group, for its method to take up in other groups.
+    /// Gives an impulse (N s) to a particle. It changes the velocity at once in the stepped group; in other groups it
+    /// is stored until their method takes it.
     #[inline]
     pub(crate) fn give(&mut self, k: u32, mobility: Vec3, impulse: Vec3) {
         let m = self.members[k as usize];

@@ -1,17 +1,18 @@
-//! Which particles are at the surface of their matter, and which way is out.
+//! Detection of the particles at the surface of their matter, and of the outward direction there.
 
 use crate::math::{Real, Vec3};
 use crate::neighbors::{Neighbors, VisitBonds};
 use crate::particles::Particles;
 
-/// Weighted mean of the directions to neighbours: 0 inside matter, 0.25 to 0.33 at a face, 0.43 to 0.54 at an edge, 0.64 to
-/// 0.75 at a corner (lattices, by the lists of the three methods), less in a hollow corner.
+/// Length of the weighted mean of the directions to neighbours from which on a particle is at the surface. It is 0
+/// inside matter, 0.25 to 0.33 at a face, 0.43 to 0.54 at an edge, 0.64 to 0.75 at a corner (lattices, with the lists
+/// of the three methods), and less in a hollow corner.
 const ONE_SIDED: Real = 0.2;
-/// Up to the first it is a face, from the second on it is an edge.
+/// Lengths of the same mean up to which the surface is a face, and from which on it is an edge.
 const FACE_TO_EDGE: (Real, Real) = (0.34, 0.42);
 
-/// For each particle at the surface a row with itself and those that it is bonded to; empty rows for others, and for balls. The bonds are those
-/// without stress: strong strain inside matter must not look like a surface.
+/// Returns for each particle at the surface a row with itself and the particles bonded to it; rows of other particles
+/// and of balls are empty. Unstressed bonds are used: strong strain inside matter must not look like a surface.
 pub(super) fn surface_rows(
     n: usize,
     visit_bonds: VisitBonds<'_>,
@@ -27,13 +28,14 @@ pub(super) fn surface_rows(
     })
 }
 
-/// 1 on faces, 0 at edges and corners.
+/// Returns 1 on faces, 0 at edges and corners, and values between for the transition.
 pub(super) fn flatness(visit_bonds: VisitBonds<'_>, i: usize) -> Real {
     let (face, edge) = FACE_TO_EDGE;
     ((edge - bonds_lean(visit_bonds, i).1) / (edge - face)).clamp(0.0, 1.0)
 }
 
-/// Unit vector away from those that a particle is bonded to, where they are now; 0 where they are on all sides.
+/// Returns the unit vector away from the present positions of the particles bonded to particle i; 0 if they are on all
+/// sides.
 pub(super) fn outward(particles: &Particles, row: &[u32], i: usize) -> Vec3 {
     let x = &particles.position;
     let (direction, one_sided) = lean(|visit| row.iter().for_each(|&j| visit(x[j as usize] - x[i])));
@@ -44,11 +46,11 @@ fn bonds_lean(visit_bonds: VisitBonds<'_>, i: usize) -> (Vec3, Real) {
     lean(|visit| visit_bonds(i, &mut |_, bond| visit(bond)))
 }
 
-/// To which side bonds lean, and how much: 1 if all have the same direction or there are none.
+/// Returns the mean direction of bonds, and how one-sided they are: 1 if all have one direction or there are none.
 fn lean(visit_all: impl Fn(&mut dyn FnMut(Vec3))) -> (Vec3, Real) {
     let mut longest: Real = 0.0;
     visit_all(&mut |bond| longest = longest.max(bond.length_squared()));
-    // of the farthest there may be more that were not taken: they must not count
+    // the farthest bonds get no weight: others of the same length may be missing from the list
     let (mut direction, mut length) = (Vec3::ZERO, 0.0);
     visit_all(&mut |bond| {
         let squared = bond.length_squared();

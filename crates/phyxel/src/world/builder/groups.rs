@@ -1,4 +1,4 @@
-//! Groups: the bodies that one method drives together, made from filled bodies.
+//! Builds groups (the bodies that one method drives together) from filled bodies.
 
 use super::{Body, BuildError};
 use crate::contact::{BodyTraits, Holds};
@@ -11,17 +11,17 @@ use crate::surface::{Carried, CarriedPoints};
 use crate::world::{Group, sorting};
 use std::sync::Arc;
 
-/// The methods that a world can make groups of.
+/// Methods from which a world can build groups.
 #[derive(Clone, Debug)]
 pub(in crate::world) struct Methods {
-    /// Given by the caller; the last one of a key counts. Others come from the catalogue.
+    /// Methods added by the caller; the last one with a key is used. Other methods come from the catalogue.
     pub(super) given: Vec<Arc<dyn MethodFactory>>,
-    /// Key of the method that drives bodies which name none.
+    /// Key of the method that drives bodies without a method of their own.
     pub(super) default: String,
 }
 
 impl Methods {
-    /// Key of the method of a body.
+    /// Returns the key of the method of a body.
     pub(in crate::world) fn key<'a>(&'a self, body: &'a Body) -> &'a str {
         body.method.as_deref().unwrap_or(&self.default)
     }
@@ -31,7 +31,8 @@ impl Methods {
         given.or_else(|| Some(Arc::from(find_method(key)?.default_factory?())))
     }
 
-    /// Makes a group of bodies with one method; `hold` finds the particles that grips hold. Gives also what a user should know.
+    /// Builds a group of bodies with one method, and returns it with the method's warnings. `hold` finds the particles
+    /// that grips hold.
     pub(in crate::world) fn build_group(
         &self,
         members: &[Member<'_>],
@@ -78,14 +79,14 @@ impl Methods {
     }
 }
 
-/// A body of a group to be made.
+/// A body of a group that is to be built.
 #[derive(Clone, Copy)]
 pub(in crate::world) struct Member<'a> {
     /// Index of the body in the world.
     pub(in crate::world) index: u32,
     pub(in crate::world) body: &'a Body,
     pub(in crate::world) points: &'a Filled,
-    /// Id of its first particle.
+    /// Id of the first particle of the body.
     pub(in crate::world) first_id: u64,
 }
 
@@ -102,7 +103,7 @@ fn check_abilities(key: &str, members: &[Member<'_>]) -> Result<(), BuildError> 
     Ok(())
 }
 
-/// Particles of a group in order of id, and what they are made of.
+/// Returns the particles of a group in order of id, and the description of its bodies.
 fn gather_matter(members: &[Member<'_>], traits: &[BodyTraits]) -> (Particles, Matter) {
     let mut particles = Particles::default();
     let mut matter = Matter { bodies: Vec::new() };

@@ -1,16 +1,16 @@
-//! Bodies that start inside each other or inside obstacles.
+//! Checks for bodies that start inside each other or inside obstacles.
 
 use super::{BuildError, World, WorldBuilder};
 use crate::math::Real;
 use std::collections::BTreeMap;
 
-/// A particle whose surface is this deep in another body overlaps it (spacings).
+/// Depth of a particle's surface in another body above which they overlap (spacings).
 const OVERLAP: Real = 0.25;
-/// From here on it is refused: contact could not tell which side it came from (spacings).
+/// Depth above which an overlap is refused: contact could not tell from which side the particle came (spacings).
 const DEEP_OVERLAP: Real = 0.75;
 
 impl WorldBuilder {
-    /// Names the bodies that start a little inside each other; refuses those that are deeper.
+    /// Returns a warning for each pair of bodies that start slightly inside each other; refuses deeper overlaps.
     pub(super) fn overlaps(&self, world: &World) -> Result<Vec<String>, BuildError> {
         let mut warnings = Vec::new();
         if !self.body_contact {
@@ -18,7 +18,7 @@ impl WorldBuilder {
         }
         let traits = world.body_contacts.bodies();
         let bounds: Vec<_> = self.bodies.iter().map(|b| b.shape.bounds()).collect();
-        // by pair of bodies: particles that overlap, and the deepest in spacings
+        // for each pair of bodies: the number of particles that overlap, and the largest depth (spacings)
         let mut found: BTreeMap<(usize, usize), (usize, Real)> = BTreeMap::new();
         for particles in world.particles() {
             for i in 0..particles.len() {
@@ -56,7 +56,8 @@ impl WorldBuilder {
         }
     }
 
-    /// Names the bodies that start inside obstacles: they would be pushed out at once.
+    /// Returns warnings of bodies that start inside obstacles, which push them out at once, and of obstacles whose
+    /// surface is known too coarsely.
     pub(super) fn obstacle_warnings(&self, world: &World) -> Vec<String> {
         let mut warnings = Vec::new();
         for (obstacle, posed) in self.obstacles.iter().zip(&world.posed) {
