@@ -109,7 +109,7 @@ fn colliding_bodies_keep_their_momentum() {
         let before = world.ledger();
         let energy = |world: &World| {
             let l = world.ledger();
-            l.kinetic_energy + l.elastic_energy.unwrap_or(0.0)
+            l.kinetic_energy + l.elastic_energy.unwrap()
         };
         let at_start = energy(&world);
         let mut most_contacts: Real = 0.0;

@@ -8,6 +8,8 @@ mod energies;
 pub mod explicit;
 pub mod incremental;
 pub mod reference;
+pub mod rigid;
+pub mod rows;
 mod settings;
 mod stiffness;
 mod strays;

@@ -45,6 +45,9 @@ pub enum RemoveError {
     },
 }
 
+/// Message about particles that cannot get ids.
+pub(super) const IDS_USED_UP: &str = "four billion particles have had ids, and there are no more";
+
 impl Group {
     /// Removes the particles for which `is_kept` is false, and the data that refers to them.
     fn remove(&mut self, is_kept: &[bool]) -> Result<(), MethodError> {
@@ -85,6 +88,10 @@ impl World {
         }
         let failed = |source| BuildError::Fill { body: index, name: body.name.clone(), source };
         let points = fill(&body.shape, &body.fill).map_err(failed)?;
+        if !self.has_ids(points.positions.len()) {
+            let source = MethodError { body: None, message: IDS_USED_UP.into() };
+            return Err(BuildError::Method { body: Some(index), source });
+        }
         let own = BodyTraits { friction: body.friction, matter: index as u32 };
         let traits: Vec<BodyTraits> = self.body_contacts.bodies().iter().copied().chain([own]).collect();
         let member = Member { index: index as u32, body: &body, points: &points, first_id: self.next_id };
@@ -117,6 +124,9 @@ impl World {
             MethodError { body: Some(body.0), message }
         };
         let g = self.group_of(body.0).ok_or_else(|| refuse("it has been removed"))?;
+        if !self.has_ids(new.positions.len()) {
+            return Err(refuse(IDS_USED_UP));
+        }
         let Group { particles, method, touching, .. } = &mut self.groups[g];
         let (first, n, volume) = (particles.len(), new.positions.len(), new.spacing.powi(3));
         let Some(model) = particles.body.iter().position(|own| *own == body.0).filter(|_| n > 0) else {
@@ -198,6 +208,11 @@ impl World {
         }
         self.body_contacts.clear();
         Ok(n_gone)
+    }
+
+    /// Returns true if so many more particles can have ids of their own: ids are 32 bits wide.
+    pub(super) fn has_ids(&self, n: usize) -> bool {
+        self.next_id + n as u64 <= u64::from(u32::MAX)
     }
 
     /// Gives an impulse (N s) to a body, distributed evenly over its mass: its velocity changes by impulse/mass.

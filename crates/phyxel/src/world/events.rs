@@ -34,9 +34,9 @@ pub enum Action {
     },
     /// Pulls a particle and those around it towards a point; a particle that was pulled before is released.
     Drag {
-    /// Particle to pull.
+        /// Particle to pull.
         hold: Hold,
-    /// Point to pull towards (m).
+        /// Point to pull towards (m).
         to: Vec3,
     },
     /// Releases the pulled particle.
@@ -162,7 +162,7 @@ impl World {
 
     /// Releases the pulled particle.
     pub fn release(&mut self) {
-    // a release cannot fail
+        // a release cannot fail
         drop(self.act(Action::Release));
     }
 

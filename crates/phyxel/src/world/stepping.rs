@@ -1,5 +1,6 @@
 //! Stepping through time: intervals, steps, and the context of each group's step.
 
+use super::bodies::IDS_USED_UP;
 use super::{Group, World, WorldError, first_non_finite};
 use crate::contact::{BodyContactStep, Contacts, Grips, GroupView};
 use crate::forces::Fields;
@@ -140,6 +141,10 @@ impl World {
                     self.interval.n_yielded = self.interval.n_yielded.max(n_yielded);
                 }
                 Err(error) => return Err(self.error(g, error)),
+            }
+            if !self.has_ids(0) {
+                let error = StepError::Unstable { reason: IDS_USED_UP.into(), particle: 0 };
+                return Err(self.error(g, error));
             }
         }
         // groups stepped first may have received impulses from later ones, and later ones may not have taken all of

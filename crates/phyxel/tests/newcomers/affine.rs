@@ -6,10 +6,10 @@
 //! An impulse J on particle i changes the velocity of particle j of the same body by (1/m + X_iᵀ M⁻¹ X_j) J; in
 //! implicit steps M + Δt² k replaces M. Contacts and grips are solved by projected Gauss-Seidel within every iteration.
 
-use phyxel::contact::{ContactRow, Friction, GripTarget, Other};
 use phyxel::frame::{FrameColumn, PointSet};
 use phyxel::material::Property;
 use phyxel::math::{Mat3, Real, Vec3, double_dot, outer, polar, sum_over, symmetric_eigen, symmetric_part};
+use phyxel::methods::rows::{Jointed, Rows};
 use phyxel::methods::{
     Change, Connectivity, ContactResponse, ElasticEnergy, Energies, Matter, Method, MethodError,
     MethodFactory, StepContext, StepError, StepReport, TimeStepLimit,
@@ -114,15 +114,25 @@ struct AffineMethod {
     rate: Vec<Mat3>,
 }
 
-/// Contacts and grips that act on particles in a step, with their impulses so far.
-struct Actions {
-    rows: Vec<(ContactRow, Vec3)>,
-    targets: Vec<(GripTarget, Vec3)>,
+/// The bodies of a method with the inertia of a step.
+struct Joints<'a> {
+    method: &'a mut AffineMethod,
+    inertia: &'a [Mat3],
 }
 
-/// Returns the impulse that a contact gave to its particle before the step (N s).
-fn given(row: &ContactRow) -> Vec3 {
-    if row.is_guess_given { row.guess } else { Vec3::ZERO }
+impl Jointed for Joints<'_> {
+    fn velocity_at(&self, i: usize) -> Vec3 {
+        self.method.velocity_at(i)
+    }
+
+    fn mobility(&self, i: usize) -> Mat3 {
+        let (b, rest) = (self.method.body_of[i], self.method.rest[i]);
+        Mat3::IDENTITY * (1.0 / self.method.bodies[b].mass + rest.dot(self.inertia[b] * rest))
+    }
+
+    fn push(&mut self, i: usize, impulse: Vec3) {
+        self.method.push(i, impulse, self.inertia);
+    }
 }
 
 impl AffineMethod {
@@ -150,65 +160,9 @@ impl AffineMethod {
         self.rate[b] += outer(impulse, inertia[b] * self.rest[i]);
     }
 
-    fn mobility(&self, i: usize, inertia: &[Mat3]) -> Real {
-        let b = self.body_of[i];
-        1.0 / self.bodies[b].mass + self.rest[i].dot(inertia[b] * self.rest[i])
-    }
-
     /// Returns the time in which a stretch relaxes (s).
     fn relaxation(&self, b: usize) -> Real {
         DAMPING * stable_step(&self.bodies[b])
-    }
-
-    /// Carries out one sweep of projected Gauss-Seidel over grips and contacts.
-    fn sweep(&mut self, particles: &Particles, actions: &mut Actions, inertia: &[Mat3], dt: Real) {
-        for (target, sum) in &mut actions.targets {
-            let i = target.particle;
-            let wanted = (target.place - particles.position[i]) / dt;
-            let impulse = (wanted - self.velocity_at(i)) * target.axes / self.mobility(i, inertia);
-            *sum += impulse;
-            self.push(i, impulse, inertia);
-        }
-        for (row, sum) in &mut actions.rows {
-            let (i, n) = (row.particle, row.normal);
-            let mut ease = self.mobility(i, inertia) + n.dot(row.other_mobility * n);
-            let mut other = row.surface_velocity - row.other_mobility * (*sum - row.guess);
-            if let Other::Own(j) = row.other {
-                other = self.velocity_at(j);
-                ease = self.mobility(i, inertia) + self.mobility(j, inertia);
-            }
-            let relative = self.velocity_at(i) - other;
-            let pushed = sum.dot(n);
-            let allowed = -row.gap.max(0.0) / dt;
-            let total = match row.friction {
-                Friction::Stick if pushed == 0.0 && relative.dot(n) >= allowed => Vec3::ZERO,
-                Friction::Stick => *sum - (relative - n * allowed) / ease,
-                Friction::Coulomb(mu) => {
-                    let along = (pushed + (allowed - relative.dot(n)) / ease).max(0.0);
-                    let across = *sum - n * pushed - (relative - n * relative.dot(n)) / ease;
-                    n * along + across.clamp_length_max(mu * along)
-                }
-            };
-            let impulse = total - *sum;
-            *sum = total;
-            self.push(i, impulse, inertia);
-            if let Other::Own(j) = row.other {
-                self.push(j, -impulse, inertia);
-            }
-        }
-    }
-
-    /// Returns the end positions of the particles with the present velocities.
-    fn ends(&self, particles: &Particles, dt: Real) -> Vec<Vec3> {
-        (0..particles.len()).map(|i| particles.position[i] + self.velocity_at(i) * dt).collect()
-    }
-
-    fn find_rows(&self, particles: &mut Particles, ctx: &mut StepContext<'_>, actions: &mut Actions) {
-        let ends = self.ends(particles, ctx.time_step);
-        let mut rows = Vec::new();
-        let reach = particles.radius.iter().copied().fold(0.0, Real::max);
-        ctx.contacts.rows(particles, &ends, reach, &mut rows);
-        actions.rows = rows.into_iter().map(|row| (row, row.guess)).collect();
     }
 }
 
@@ -275,8 +229,7 @@ impl Method for AffineMethod {
             self.push(i, a * (particles.mass[i] * dt), &plain);
         }
         let (velocity, rate) = (self.velocity.clone(), self.rate.clone());
-        let mut actions =
-            Actions { rows: Vec::new(), targets: ctx.grips.targets().map(|t| (t, Vec3::ZERO)).collect() };
+        let mut rows = Rows::default();
         let iterations = if self.is_implicit { ITERATIONS } else { 1 };
         for iteration in 0..iterations {
             // global step: elastic forces about the present rotation, and all impulses so far
@@ -294,36 +247,23 @@ impl Method for AffineMethod {
                     rate[b] - force * inertia[b] * dt
                 };
             }
-            for (target, impulse) in &actions.targets {
-                self.push(target.particle, *impulse, &inertia);
-            }
+            let mut joints = Joints { method: self, inertia: &inertia };
             if iteration == 0 {
-                self.find_rows(particles, ctx, &mut actions);
+                rows = Rows::find(&joints, particles, ctx);
             }
-            for (row, impulse) in &actions.rows {
-                let impulse = *impulse - given(row);
-                self.push(row.particle, impulse, &inertia);
-                if let Other::Own(j) = row.other {
-                    self.push(j, -impulse, &inertia);
-                }
-            }
+            rows.push_all(&mut joints);
             for _ in 0..SWEEPS {
-                self.sweep(particles, &mut actions, &inertia, dt);
+                rows.sweep(&mut joints, particles, dt);
             }
         }
-        for (row, impulse) in &actions.rows {
-            ctx.contacts.book(particles, row, *impulse);
-        }
-        for (target, impulse) in &actions.targets {
-            ctx.grips.book_one(target, *impulse);
-        }
+        rows.book(particles, ctx);
         for b in 0..self.bodies.len() {
             self.place[b] += self.velocity[b] * dt;
             self.shape[b] += self.rate[b] * dt;
         }
         // overlaps are removed without a change of velocity: each body by its deepest one
         let mut shift = vec![Vec3::ZERO; self.bodies.len()];
-        for (row, _) in actions.rows.iter().filter(|(row, _)| row.gap < 0.0) {
+        for row in rows.contacts().filter(|row| row.gap < 0.0) {
             let b = self.body_of[row.particle];
             let push = row.normal * (-PARTED * row.gap);
             if push.length() > shift[b].length() {

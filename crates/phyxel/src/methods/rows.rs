@@ -1,0 +1,127 @@
+//! Impulses of contacts and grips for methods whose particles move together: projected Gauss-Seidel over
+//! [`Contacts::rows`](crate::contact::Contacts::rows) and [`Grips::targets`](crate::contact::Grips::targets).
+
+use super::StepContext;
+use crate::contact::{ContactRow, Friction, GripTarget, Other};
+use crate::math::{Mat3, Real, Vec3};
+use crate::particles::Particles;
+
+/// Motion of particles that are not degrees of freedom themselves.
+pub trait Jointed {
+    /// Returns the velocity of a particle (m/s).
+    fn velocity_at(&self, particle: usize) -> Vec3;
+
+    /// Returns the velocity change of a particle per impulse on it alone: symmetric (1/kg).
+    fn mobility(&self, particle: usize) -> Mat3;
+
+    /// Gives an impulse to a particle (N s).
+    fn push(&mut self, particle: usize, impulse: Vec3);
+}
+
+/// Contacts and grips that act on the particles of a group in a step, with their impulses so far.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    contacts: Vec<(ContactRow, Vec3)>,
+    targets: Vec<(GripTarget, Vec3)>,
+}
+
+impl Rows {
+    /// Finds all contacts on the way of the particles with their present velocities, and all grips.
+    pub fn find(joints: &impl Jointed, particles: &mut Particles, ctx: &mut StepContext<'_>) -> Self {
+        let end = |i: usize| particles.position[i] + joints.velocity_at(i) * ctx.time_step;
+        let ends: Vec<Vec3> = (0..particles.len()).map(end).collect();
+        let reach = particles.radius.iter().copied().fold(0.0, Real::max);
+        let mut found = Vec::new();
+        ctx.contacts.rows(particles, &ends, reach, &mut found);
+        Self {
+            contacts: found.into_iter().map(|row| (row, row.guess)).collect(),
+            targets: ctx.grips.targets().map(|target| (target, Vec3::ZERO)).collect(),
+        }
+    }
+
+    /// Iterates over the contacts of the step.
+    pub fn contacts(&self) -> impl Iterator<Item = &ContactRow> {
+        self.contacts.iter().map(|contact| &contact.0)
+    }
+
+    /// Gives all impulses so far to velocities that do not contain them yet.
+    pub fn push_all(&self, joints: &mut impl Jointed) {
+        for (target, impulse) in &self.targets {
+            joints.push(target.particle, *impulse);
+        }
+        for (row, impulse) in &self.contacts {
+            let given = if row.is_guess_given { row.guess } else { Vec3::ZERO };
+            push_both(joints, row, *impulse - given);
+        }
+    }
+
+    /// Carries out one sweep over grips and contacts.
+    pub fn sweep(&mut self, joints: &mut impl Jointed, particles: &Particles, time_step: Real) {
+        for (target, sum) in &mut self.targets {
+            let i = target.particle;
+            let wanted = (target.place - particles.position[i]) / time_step;
+            let mobility = joints.mobility(i);
+            for axis in (0..3).filter(|&axis| target.axes[axis] > 0.0) {
+                let mut impulse = Vec3::ZERO;
+                impulse[axis] = (wanted[axis] - joints.velocity_at(i)[axis]) / mobility.col(axis)[axis];
+                *sum += impulse;
+                joints.push(i, impulse);
+            }
+        }
+        for (row, sum) in &mut self.contacts {
+            let impulse = response(joints, row, *sum, time_step);
+            *sum += impulse;
+            push_both(joints, row, impulse);
+        }
+    }
+
+    /// Records all impulses with their contacts and grips.
+    pub fn book(&self, particles: &mut Particles, ctx: &mut StepContext<'_>) {
+        for (row, impulse) in &self.contacts {
+            ctx.contacts.book(particles, row, *impulse);
+        }
+        for (target, impulse) in &self.targets {
+            ctx.grips.book_one(target, *impulse);
+        }
+    }
+}
+
+fn push_both(joints: &mut impl Jointed, row: &ContactRow, impulse: Vec3) {
+    joints.push(row.particle, impulse);
+    if let Other::Own(j) = row.other {
+        joints.push(j, -impulse);
+    }
+}
+
+/// Returns the change of a contact's impulse that leaves no approach and keeps to Coulomb's cone.
+fn response(joints: &impl Jointed, row: &ContactRow, sum: Vec3, time_step: Real) -> Vec3 {
+    let (i, n) = (row.particle, row.normal);
+    let mut mobility = joints.mobility(i);
+    let other = match row.other {
+        Other::Own(j) => {
+            mobility += joints.mobility(j);
+            joints.velocity_at(j)
+        }
+        _ => {
+            mobility += Mat3::from_diagonal(row.other_mobility);
+            row.surface_velocity - row.other_mobility * (sum - row.guess)
+        }
+    };
+    let relative = joints.velocity_at(i) - other;
+    let along = |direction: Vec3| direction.dot(mobility * direction);
+    let (pushed, ease) = (sum.dot(n), along(n));
+    let allowed = -row.gap.max(0.0) / time_step;
+    let approach = relative.dot(n);
+    let sliding = relative - n * approach;
+    // the impulse across is that of the direction of sliding, which decides where the cone cuts it
+    let slowed = sliding.try_normalize().map_or(Vec3::ZERO, |direction| sliding / along(direction));
+    let total = match row.friction {
+        Friction::Stick if pushed == 0.0 && approach >= allowed => Vec3::ZERO,
+        Friction::Stick => sum + n * ((allowed - approach) / ease) - slowed,
+        Friction::Coulomb(mu) => {
+            let normal = (pushed + (allowed - approach) / ease).max(0.0);
+            n * normal + (sum - n * pushed - slowed).clamp_length_max(mu * normal)
+        }
+    };
+    total - sum
+}
