@@ -109,8 +109,12 @@ fn no_module_uses_a_higher_layer() {
 #[test]
 fn methods_do_not_import_each_other() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/methods");
-    let methods: Vec<&str> = built_methods().map(|entry| entry.key).collect();
-    assert!(methods.iter().all(|method| folder.join(method).is_dir()), "each method has a folder");
+    let folders =
+        fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap()).filter(|entry| entry.path().is_dir());
+    let names: Vec<String> = folders.map(|entry| entry.file_name().into_string().unwrap()).collect();
+    // every folder is a method, but for the building blocks of explicit steps
+    let methods: Vec<&str> = names.iter().map(String::as_str).filter(|name| *name != "explicit").collect();
+    assert!(built_methods().all(|entry| methods.contains(&entry.key)), "each method has a folder");
     for method in &methods {
         let mut files = Vec::new();
         source_files(&folder.join(method), &mut files);

@@ -307,7 +307,6 @@ fn column_help(name: &str, known: &[ColumnInfo]) -> String {
     format!("{hint}columns here are: {}", names().collect::<Vec<_>>().join(", "))
 }
 
-/// Returns the distance between neighbouring particles of a body, where they are densest (m).
 /// Returns the mesh file that a body carries along as its surface, if it does.
 fn carried_file(body: &scene::Body) -> Option<&String> {
     match (&body.surface, &body.shape.shape) {
@@ -316,6 +315,7 @@ fn carried_file(body: &scene::Body) -> Option<&String> {
     }
 }
 
+/// Returns the distance between neighbouring particles of a body, where they are densest (m).
 fn smallest_spacing(body: &scene::Body, shape: &PlacedShape) -> f64 {
     match body.resolution {
         scene::Resolution::Spacing(a) => a,

@@ -1,6 +1,6 @@
 //! Changes of materials while a world runs.
 
-use super::{Flow, Material, PROPERTIES, Part, Properties, Property, YieldMeasure};
+use super::{Flow, Material, PROPERTIES, Part, Properties, Property, PropertyInfo, YieldMeasure};
 use crate::math::Real;
 
 /// A change of the material of a body. Density and law cannot change, because mass is conserved.
@@ -121,6 +121,11 @@ impl MaterialChange {
             if let Some(value) = value.filter(|value| !info.range.contains(*value)) {
                 return Err(format!("`{}` must be {}, found {value}", info.key, info.range.describe()));
             }
+        }
+        let creep =
+            |(info, value): (&PropertyInfo, &Option<Real>)| info.part == Part::Creep && value.is_some();
+        if self.flow == Some(Flow::None) && self.values.iter().any(creep) {
+            return Err("it ends the flow and gives values of it: keep one of the two".into());
         }
         if *self == Self::default() { Err("it names nothing that changes".into()) } else { Ok(()) }
     }

@@ -1,4 +1,5 @@
-//! Simulation methods: each implements one published paper, behind one trait. Methods never import each other.
+//! Simulation methods behind one trait: those of the catalogue, each of a published paper, and rigid bodies. Methods never
+//! import each other.
 
 mod catalogue;
 mod columns;
@@ -34,7 +35,7 @@ use std::fmt::Debug;
 /// Smallest volume ratio used in divisions, dissipation and logarithms; smaller ratios are replaced by it.
 const LEAST_VOLUME_RATIO: Real = 0.1;
 
-/// A published method that drives one group of bodies.
+/// A method that drives one group of bodies.
 pub trait Method: Send + Sync {
     /// Returns the largest stable step in the present state, and its reason.
     fn max_time_step(&self, particles: &Particles) -> TimeStepLimit;

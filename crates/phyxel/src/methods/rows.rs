@@ -65,6 +65,11 @@ impl Rows {
         self.contacts.iter().map(|contact| &contact.what)
     }
 
+    /// Keeps the contacts for which `is_kept` is true.
+    pub fn retain(&mut self, is_kept: impl Fn(&ContactRow) -> bool) {
+        self.contacts.retain(|contact| is_kept(&contact.what));
+    }
+
     /// Gives all impulses so far to velocities that do not contain them yet.
     pub fn push_all(&self, joints: &mut impl Jointed) {
         for Acting { what: target, sum, .. } in &self.targets {

@@ -76,6 +76,14 @@ impl Stiffness {
         body.ratio = own.map(ratio).fold(0.0, Real::max);
     }
 
+    /// Forgets bodies that have no particles any more: they never limit the step.
+    pub(super) fn forget_absent(&mut self, particles: &Particles) {
+        let mut is_there = vec![false; self.bodies.len()];
+        particles.body.iter().for_each(|&body| is_there[body as usize] = true);
+        let absent = self.bodies.iter_mut().zip(is_there).filter(|(_, is_there)| !is_there);
+        absent.for_each(|(body, _)| body.ratio = 0.0);
+    }
+
     /// Returns the limit of the undeformed bodies divided by that at the start.
     pub(super) fn factor(&self) -> Real {
         self.bodies.iter().map(|b| b.leeway / b.ratio.sqrt()).fold(Real::INFINITY, Real::min)

@@ -1,4 +1,4 @@
-//! The single table of material properties: scenes, presets, events, sliders and particle columns iterate over it.
+//! The single table of material properties: scenes, presets, events and particle columns iterate over it.
 
 use super::{Carry, PARTICLES, Parameter, StateData, StateItem, StateVisitor};
 use crate::math::{Range, Real};

@@ -16,7 +16,8 @@ pub enum Origin {
 }
 
 impl Origin {
-    fn first(self) -> usize {
+    /// Returns the old member, the first one if two were merged.
+    pub(crate) fn first(self) -> usize {
         match self {
             Self::Same(i) | Self::Part(i, _) | Self::Merged(i, _) => i as usize,
         }

@@ -49,6 +49,23 @@ pub enum RemoveError {
 pub(super) const IDS_USED_UP: &str = "four billion particles have had ids, and there are no more";
 
 impl Group {
+    /// Drops bodies that have no particles, also where a checkpoint has fewer than the world that it is restored to.
+    pub(super) fn drop_empty_bodies(&mut self) {
+        let Self { bodies, particles, carried, .. } = self;
+        let mut is_there = vec![false; bodies.iter().max().map_or(0, |last| *last as usize + 1)];
+        for &body in &particles.body {
+            if let Some(is_there) = is_there.get_mut(body as usize) {
+                *is_there = true;
+            }
+        }
+        bodies.retain(|&body| {
+            if !is_there[body as usize] {
+                carried.drop_body(body);
+            }
+            is_there[body as usize]
+        });
+    }
+
     /// Removes the particles for which `is_kept` is false, and the data that refers to them.
     fn remove(&mut self, is_kept: &[bool]) -> Result<(), MethodError> {
         let before = self.particles.clone();
@@ -61,11 +78,8 @@ impl Group {
         self.carried.loosen_remapped(&before, &remap);
         self.companions().visit_state(&mut remap);
         self.holds.drop_removed();
-        let Self { bodies, particles, method, carried, .. } = self;
-        let (gone, left): (Vec<u32>, Vec<u32>) =
-            bodies.iter().partition(|body| !particles.body.contains(body));
-        gone.into_iter().for_each(|body| carried.drop_body(body));
-        *bodies = left;
+        self.drop_empty_bodies();
+        let Self { particles, method, carried, .. } = self;
         let bonds = |i: usize, visit: &mut dyn FnMut(usize, Vec3)| method.visit_bonds(particles, i, visit);
         carried.follow(particles, &bonds, 0.0);
         Ok(())

@@ -284,6 +284,7 @@ impl World {
         self.moved.visit_state(visitor);
         for group in &mut self.groups {
             group.particles.visit_state(visitor);
+            group.drop_empty_bodies();
             group.companions().visit_state(visitor);
             group.method.visit_state(visitor);
         }

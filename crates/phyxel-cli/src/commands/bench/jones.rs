@@ -308,10 +308,15 @@ fn shares(run: &Value) -> Table {
 mod tests {
     use super::*;
 
+    /// Returns true if the catalogue names the authors: then the paper's method must be found.
+    fn is_listed() -> bool {
+        CATALOGUE.iter().any(|entry| entry.paper.contains("Jones"))
+    }
+
     /// Runs few particles until all stages have begun; the table of stages must contain each of them.
     #[test]
     fn every_world_runs_and_has_every_stage() {
-        if paper_method().is_err() {
+        if !is_listed() {
             return;
         }
         for case in CASES {
@@ -337,7 +342,7 @@ mod tests {
     /// Compares the number of particles with Table I, to within 5 %.
     #[test]
     fn worlds_have_the_sizes_of_the_paper() {
-        if paper_method().is_err() {
+        if !is_listed() {
             return;
         }
         for (case, expected) in CASES.iter().zip([5000, 5000, 5408, 36_675, 10_470]) {

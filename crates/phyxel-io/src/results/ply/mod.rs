@@ -79,7 +79,7 @@ pub enum PlyError {
     #[error("not a frame of phyxel: there is no {0}")]
     Missing(&'static str),
     /// The file ends too early.
-    #[error("the file is cut off: {expected} bytes of particles expected, {found} found")]
+    #[error("the file is cut off: {expected} bytes of data expected, {found} found")]
     Truncated {
         /// Size of the particles according to the header (bytes).
         expected: usize,

@@ -187,6 +187,7 @@ impl Embedded {
     pub(super) fn restore(&mut self, particles: &Particles) {
         let n = particles.len();
         self.bonds.restore();
+        self.stiffness.forget_absent(particles);
         self.lame = LameParameter::new(&particles.material, n);
         self.compute_bases(particles);
         self.resize_scratch(n);

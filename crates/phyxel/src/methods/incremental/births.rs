@@ -2,7 +2,6 @@
 
 use super::Incremental;
 use crate::forces::repulsion;
-use crate::material::LameParameter;
 use crate::math::{Mat3, Real, Vec3};
 use crate::methods::MethodError;
 use crate::particles::Particles;
@@ -35,18 +34,13 @@ impl Incremental {
         Ok(())
     }
 
-    /// Adds the constants of new particles.
-    pub(super) fn add_constants(&mut self, particles: &Particles) {
-        let (known, n) = (self.room.len(), particles.len());
-        if known == n {
-            return;
-        }
-        self.lame = LameParameter::new(&particles.material, n);
-        for i in known..n {
+    /// Adds supports and rooms of particles that have none yet.
+    fn add_constants(&mut self, particles: &Particles) {
+        for i in self.room.len()..particles.len() {
             let spacing = 2.0 * particles.radius[i];
             self.full_support.push(self.params.support * spacing);
             self.room.push(repulsion::room(Real::INFINITY, spacing));
-            self.piece_sizes[self.bodies[particles.body[i] as usize].piece as usize] += 1;
         }
+        self.follow_particles(particles);
     }
 }

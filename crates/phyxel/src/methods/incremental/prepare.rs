@@ -121,9 +121,19 @@ impl Incremental {
         self.tallies = Tallies::default();
     }
 
+    /// Computes what follows from the number and the materials of the particles.
+    pub(super) fn follow_particles(&mut self, particles: &Particles) {
+        self.piece_sizes.fill(0);
+        for &body in &particles.body {
+            self.piece_sizes[self.bodies[body as usize].piece as usize] += 1;
+        }
+        self.lame = LameParameter::new(&particles.material, particles.len());
+        self.stiffness.forget_absent(particles);
+    }
+
     /// Rebuilds derived data after state was loaded.
     pub(super) fn restore(&mut self, particles: &Particles) {
-        self.add_constants(particles);
+        self.follow_particles(particles);
         self.before.clone_from(&particles.position);
         self.find_lists(particles);
         self.residual.resize(self.neighbors.n_bonds(), Vec3::ZERO);

@@ -83,6 +83,8 @@ impl Reference {
     /// Computes all data derived from rest positions and support radii, and the forces of the present shape, with which
     /// a step begins.
     pub(super) fn prepare(&mut self, particles: &Particles) {
+        self.lame = LameParameter::new(&particles.material, particles.len());
+        self.stiffness.forget_absent(particles);
         let rest = &self.rest_position;
         let h = &self.support_radius;
         let keys = keys(&self.pieces, particles);

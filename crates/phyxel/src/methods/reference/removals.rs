@@ -1,7 +1,6 @@
 //! Removal of particles while the method runs.
 
 use super::Reference;
-use crate::material::LameParameter;
 use crate::methods::Method;
 use crate::particles::{Particles, Remap};
 
@@ -9,8 +8,6 @@ impl Reference {
     /// Removes particles and their bonds from the rest shape.
     pub(super) fn remove(&mut self, particles: &Particles, remap: &mut Remap) {
         self.visit_state(remap);
-        self.lame = LameParameter::new(&particles.material, particles.len());
-        self.rest.fastest = 0;
         self.resize(particles.len());
         self.prepare(particles);
     }

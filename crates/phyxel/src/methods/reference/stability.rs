@@ -32,7 +32,11 @@ impl Reference {
             value: self.params.safety * stable,
             stable,
             reason: if stretched { "elastic waves (stretched)" } else { "elastic waves" },
-            particle: Some(if stretched { particle } else { self.rest.fastest }),
+            particle: Some(if stretched {
+                particle
+            } else {
+                self.rest.fastest.min(self.rest_position.len().saturating_sub(1))
+            }),
         }
     }
 }

@@ -15,11 +15,14 @@ use super::{
 };
 use crate::contact::Other;
 use crate::frame::{FrameColumn, PointSet};
-use crate::math::{Mat3, Quat, Real, Vec3, outer, polar, sum_over};
+use crate::material::MaterialChange;
+use crate::math::{Mat3, Quat, Real, Vec3, outer, polar, sum_over, symmetric_eigen};
 use crate::methods::ContactResponse;
 use crate::neighbors::{Bonds, Points, nearest};
-use crate::particles::{Carry, Particles, StateData, StateItem, StateVisitor};
+use crate::particles::{Carry, PARTICLES, Particles, Remap, StateData, StateItem, StateVisitor};
 
+/// Ratio of the moments of inertia below which a body has no extent across its axis.
+const FLATNESS: Real = 1e-9;
 /// Number of sweeps over the contacts of a step.
 const SWEEPS: usize = 60;
 /// Fraction of an overlap that a step removes, without a change of velocity.
@@ -106,9 +109,9 @@ impl Rigid {
             params,
             bonds: Bonds::new(neighbors, |i, j| x[j] - x[i]),
             body_of: vec![0; n],
-            rest: vec![Vec3::ZERO; n],
+            rest: x.clone(),
             bodies: Vec::new(),
-            place: Vec::new(),
+            place: vec![Vec3::ZERO; matter.bodies.len()],
             rotation: vec![Mat3::IDENTITY; matter.bodies.len()],
             velocity: Vec::new(),
             spin: Vec::new(),
@@ -117,24 +120,62 @@ impl Rigid {
             lever: vec![Vec3::ZERO; n],
         };
         for (b, body) in matter.bodies.iter().enumerate() {
-            let own: Vec<usize> = (0..n).filter(|&i| particles.body[i] == body.index).collect();
-            let mass: Real = own.iter().map(|&i| particles.mass[i]).sum();
-            let center = own.iter().map(|&i| x[i] * particles.mass[i]).sum::<Vec3>() / mass;
-            for &i in &own {
-                (method.body_of[i], method.rest[i]) = (b as u32, x[i] - center);
-            }
-            let inertia = inertia(own.iter().map(|&i| (particles.mass[i], method.rest[i])));
-            if !(inertia.determinant() > 0.0) {
+            let facts = method.find_facts(particles, b, body.index);
+            if facts.inverse_inertia == Mat3::ZERO {
                 let message =
                     format!("body \"{}\" has too few particles to turn: choose a smaller spacing", body.name);
                 return Err(MethodError { body: Some(body.index), message });
             }
-            method.bodies.push(BodyFacts { index: body.index, mass, inverse_inertia: inertia.inverse() });
-            method.place.push(center);
+            method.bodies.push(facts);
         }
         method.fit_momenta(particles);
         method.derive();
         Ok(method)
+    }
+
+    /// Moves the frame of a body to the centre of its mass; returns its mass and inertia.
+    fn find_facts(&mut self, particles: &Particles, b: usize, index: u32) -> BodyFacts {
+        let own: Vec<usize> = (0..particles.len()).filter(|&i| particles.body[i] == index).collect();
+        let mass: Real = own.iter().map(|&i| particles.mass[i]).sum();
+        let center = own.iter().map(|&i| self.rest[i] * particles.mass[i]).sum::<Vec3>() / mass;
+        for &i in &own {
+            (self.body_of[i], self.rest[i]) = (b as u32, self.rest[i] - center);
+        }
+        self.place[b] += self.rotation[b] * center;
+        self.facts(particles, &own, index)
+    }
+
+    /// Returns mass and inertia of a body. One without extent across an axis never turns.
+    fn facts(&self, particles: &Particles, own: &[usize], index: u32) -> BodyFacts {
+        let mass: Real = own.iter().map(|&i| particles.mass[i]).sum();
+        let inertia = inertia(own.iter().map(|&i| (particles.mass[i], self.rest[i])));
+        let moments = symmetric_eigen(inertia).0;
+        let can_turn = moments.min_element() > FLATNESS * moments.max_element();
+        let inverse_inertia = if can_turn { inertia.inverse() } else { Mat3::ZERO };
+        BodyFacts { index, mass, inverse_inertia }
+    }
+
+    /// Bonds every particle to the nearest ones of its body.
+    fn find_bonds(&mut self, particles: &Particles) {
+        let points = Points { positions: &self.rest, keys: &particles.body };
+        let neighbors = nearest(points, N_BONDS).symmetrized();
+        self.bonds = Bonds::new(neighbors, |i, j| self.rest[j] - self.rest[i]);
+    }
+
+    /// Rebuilds what follows from state that was loaded, also if it has fewer bodies or particles.
+    fn restore(&mut self, particles: &Particles) {
+        if self.lever.len() != particles.len() || self.bodies.len() != self.place.len() {
+            self.lever.resize(particles.len(), Vec3::ZERO);
+            let facts = |b: usize| {
+                let own: Vec<usize> =
+                    (0..particles.len()).filter(|&i| self.body_of[i] as usize == b).collect();
+                let index = own.first().map_or(0, |&i| particles.body[i]);
+                self.facts(particles, &own, index)
+            };
+            self.bodies = (0..self.place.len()).map(facts).collect();
+            self.find_bonds(particles);
+        }
+        self.follow_rotations();
     }
 
     /// Takes the momenta of the particles.
@@ -234,7 +275,7 @@ impl Method for Rigid {
         let by_turning = LARGEST_TURN / fastest.max(Real::MIN_POSITIVE);
         let reason = if by_turning < self.params.time_step { "turning" } else { "rigid" };
         let value = by_turning.min(self.params.time_step);
-        TimeStepLimit { value, stable: Real::INFINITY, reason, particle: None }
+        TimeStepLimit { value, stable: by_turning, reason, particle: None }
     }
 
     fn contact_response(&self) -> ContactResponse {
@@ -254,6 +295,8 @@ impl Method for Rigid {
             self.push(i, acceleration * (particles.mass[i] * dt));
         }
         let mut rows = Rows::find(self, particles, ctx);
+        // parts of one body cannot press on each other
+        rows.retain(|row| own_side(row.other).is_none_or(|j| self.body_of[j] != self.body_of[row.particle]));
         rows.push_all(self);
         for _ in 0..SWEEPS {
             rows.sweep(self, particles, dt);
@@ -280,10 +323,41 @@ impl Method for Rigid {
         Some(1.0 / self.bodies[self.body_of[i] as usize].mass)
     }
 
+    /// Removes particles; the bodies that are left keep their motion, turning about what is their centre then.
+    fn take_removals(&mut self, particles: &Particles, remap: &mut Remap) -> Result<(), MethodError> {
+        self.visit_state(remap);
+        self.lever.truncate(particles.len());
+        let mut kept: Vec<usize> = self.body_of.iter().map(|&b| b as usize).collect();
+        kept.sort_unstable();
+        kept.dedup();
+        let before = (self.bodies.clone(), self.place.clone(), self.rotation.clone());
+        self.bodies = kept.iter().map(|&b| before.0[b]).collect();
+        self.place = kept.iter().map(|&b| before.1[b]).collect();
+        self.rotation = kept.iter().map(|&b| before.2[b]).collect();
+        for b in 0..kept.len() {
+            let index = self.bodies[b].index;
+            self.bodies[b] = self.find_facts(particles, b, index);
+        }
+        self.find_bonds(particles);
+        self.fit_momenta(particles);
+        self.derive();
+        Ok(())
+    }
+
+    /// Accepts every material: its elastic properties have no meaning.
+    fn change_material(
+        &mut self,
+        _particles: &Particles,
+        _body: u32,
+        _change: &MaterialChange,
+    ) -> Result<(), MethodError> {
+        Ok(())
+    }
+
     /// Restores from state, or fits place and momenta to particles that were moved; the shape stays.
     fn changed(&mut self, particles: &Particles, change: Change) {
         if change == Change::Restored {
-            self.follow_rotations();
+            self.restore(particles);
         } else {
             for (b, body) in self.bodies.iter().enumerate() {
                 let own = || (0..particles.len()).filter(|&i| self.body_of[i] as usize == b);
@@ -308,6 +382,11 @@ impl Method for Rigid {
         item("place_velocity", "m/s", StateData::Vectors(&mut self.velocity));
         item("spin", "kg m2/s", StateData::Vectors(&mut self.spin));
         item("turning", "rad/s", StateData::Vectors(&mut self.turning));
+        let mut item = |name, unit, data| {
+            visitor.visit(StateItem { name, unit, set: PARTICLES, carry: Carry::Copy, data })
+        };
+        item("rigid_body", "1", StateData::Integers(&mut self.body_of));
+        item("rigid_rest", "m", StateData::Vectors(&mut self.rest));
     }
 
     fn energies(&self, _particles: &Particles) -> Energies {

@@ -3,7 +3,7 @@
 use super::{Body, BuildError};
 use crate::contact::{BodyTraits, Holds};
 use crate::geometry::Filled;
-use crate::material::Property;
+use crate::material::{PROPERTIES, Property, PropertyInfo};
 use crate::math::{Real, Vec3};
 use crate::methods::{GroupBody, Matter, MethodError, MethodFactory, find_method};
 use crate::particles::{PARTICLES, Particles, Remap};
@@ -57,7 +57,8 @@ impl Methods {
         let method = factory
             .build(&mut particles, &matter)
             .map_err(|source| BuildError::Method { body: source.body.map(|b| b as usize), source })?;
-        let warnings = method.warnings(&particles);
+        let mut warnings = method.warnings(&particles);
+        warnings.extend(members.iter().filter_map(|member| unused_flow(member.body)));
         let rest_limit = method.max_time_step(&particles).value;
         let bonds = |i: usize, visit: &mut dyn FnMut(usize, Vec3)| method.visit_bonds(&particles, i, visit);
         let bodies = members.iter().map(|m| (m.index, &m.body.carried));
@@ -88,6 +89,21 @@ pub(in crate::world) struct Member<'a> {
     pub(in crate::world) points: &'a Filled,
     /// Id of the first particle of the body.
     pub(in crate::world) first_id: u64,
+}
+
+/// Returns a warning if a material has properties of a flow that it does not have.
+fn unused_flow(body: &Body) -> Option<String> {
+    let material = &body.material;
+    let is_unused = |info: &&PropertyInfo| {
+        !material.flow.has(info.property) && material[info.property].uniform() != Some(info.absent)
+    };
+    let unused: Vec<&str> = PROPERTIES.iter().filter(is_unused).map(|info| info.key).collect();
+    let message = format!(
+        "body \"{}\" does not flow, and {} is not used: set the material's `flow`",
+        body.name,
+        unused.join(", ")
+    );
+    (!unused.is_empty()).then_some(message)
 }
 
 /// Refuses materials that a method of the catalogue cannot run.
