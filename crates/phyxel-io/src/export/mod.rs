@@ -127,7 +127,8 @@ pub const EXPORT_FORMATS: &[ExportFormat] = &[
     ExportFormat {
         key: "npz",
         extensions: &["npz"],
-        about: "one file of NumPy arrays: positions[frame, particle, axis], velocities, ids, times and all columns",
+        about: "one file of NumPy arrays: positions[frame, particle, axis], velocities, ids, times and all columns; point sets as \
+                SET_FIELD_FRAME",
         programs: "Python with NumPy",
         lost: "surfaces",
         has_surfaces: false,
