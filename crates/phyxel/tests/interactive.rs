@@ -152,6 +152,7 @@ fn a_sink_takes_the_lower_half_of_a_hanging_bar() {
         assert!(points.iter().all(|p| p.is_finite()), "{points:?}");
         world.advance_to(3.0).unwrap();
         let half = sag(&world) / expected(0.5 * size.y - a);
+        // coarse bars are off by more than long ones; without the removal the second ratio would be 2.7
         println!("{method}: sag over theory {whole:.3}, without the lower half {half:.3}");
         assert!((whole - 1.0).abs() < 0.15 && (half - 1.0).abs() < 0.15, "{method}: {whole} {half}");
     }

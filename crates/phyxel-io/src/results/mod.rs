@@ -37,6 +37,7 @@ pub use ledger::{LedgerTable, LedgerWriter};
 pub use meshes::{BundledScene, MeshCopy, bundle_meshes};
 pub use ply::{ParticleColumn, ParticleTable, PlyError, PointSetTable};
 pub use recorder::Recorder;
+pub(crate) use run_info::body_to_json;
 pub use run_info::{BodyInfo, RunInfo, Status, Tally};
 pub use surface_file::{SurfaceKind, SurfaceTable};
 

@@ -172,7 +172,8 @@ impl RunInfo {
     }
 }
 
-fn body_to_json(body: &BodyInfo) -> Value {
+/// Returns a body as it stands in files and in messages to pages.
+pub(crate) fn body_to_json(body: &BodyInfo) -> Value {
     json!({
         "name": body.name,
         "method": body.method,

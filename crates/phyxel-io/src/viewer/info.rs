@@ -1,7 +1,7 @@
 //! The first message to a page: what is the same for the whole run, live or replayed.
 
 use super::Scenery;
-use crate::results::{BodyInfo, SurfaceKind};
+use crate::results::{BodyInfo, body_to_json};
 use serde_json::{Value, json};
 
 /// Lower and upper corner of a box (m).
@@ -52,15 +52,6 @@ pub struct PageInfo<'a> {
 impl PageInfo<'_> {
     /// Returns the message.
     pub fn to_json(&self) -> Value {
-        let body = |body: &BodyInfo| {
-            json!({
-                "name": body.name,
-                "method": body.method,
-                "material": body.material,
-                "particles": body.n_particles,
-                "surface": body.surface.map(SurfaceKind::key),
-            })
-        };
         let column = |column: &PageColumnInfo<'_>| {
             json!({
                 "name": column.name,
@@ -77,7 +68,7 @@ impl PageInfo<'_> {
             "frames": self.n_frames,
             "first_frame": self.first_frame,
             "frame_rate": self.frame_rate,
-            "bodies": self.bodies.iter().map(body).collect::<Vec<Value>>(),
+            "bodies": self.bodies.iter().map(body_to_json).collect::<Vec<Value>>(),
             "columns": self.columns.iter().map(column).collect::<Vec<Value>>(),
             "bounds": self.bounds,
             "obstacles": self.scenery.info(),

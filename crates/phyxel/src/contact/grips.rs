@@ -71,15 +71,12 @@ impl Holds {
 impl Holds {
     /// Releases particles that a remap has removed.
     pub(crate) fn drop_removed(&mut self) {
-        let is_kept: Vec<bool> = self.particle.iter().map(|&i| i != GONE).collect();
-        let keep = |k: &mut usize| {
-            *k += 1;
-            is_kept[*k - 1]
+        let kept: Vec<usize> = (0..self.particle.len()).filter(|&k| self.particle[k] != GONE).collect();
+        *self = Self {
+            particle: kept.iter().map(|&k| self.particle[k]).collect(),
+            anchor: kept.iter().map(|&k| self.anchor[k]).collect(),
+            grip: kept.iter().map(|&k| self.grip[k]).collect(),
         };
-        let (mut a, mut b, mut c) = (0, 0, 0);
-        self.particle.retain(|_| keep(&mut a));
-        self.anchor.retain(|_| keep(&mut b));
-        self.grip.retain(|_| keep(&mut c));
     }
 }
 

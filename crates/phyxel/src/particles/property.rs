@@ -49,7 +49,7 @@ pub struct PropertyInfo {
     pub range: Range,
     /// Default value in scenes; `None` if it must be given.
     pub default: Option<Real>,
-    /// Value for materials that do not have the property.
+    /// Value for materials that do not have the property, and for those of callers who do not name it.
     pub absent: Real,
     /// Part of the material that the property belongs to.
     pub part: Part,

@@ -11,7 +11,6 @@ impl Embedded {
         let kept: Vec<usize> = (0..n).filter(|&i| place[i] != GONE).collect();
         self.visit_particle_state(remap);
         self.bonds.rearrange(&kept, n, &place);
-        self.basis.truncate(kept.len());
         self.restore(particles);
         self.forces_at(&particles.position, particles);
     }

@@ -27,20 +27,13 @@ impl Incremental {
         ] {
             column.resize(n, 0.0);
         }
-        self.add_constants(particles);
+        for radius in &particles.radius[self.room.len()..] {
+            self.room.push(repulsion::room(Real::INFINITY, 2.0 * radius));
+        }
+        self.follow_particles(particles);
         self.before.clone_from(&particles.position);
         self.renew_lists(particles);
         self.forces_at(particles);
         Ok(())
-    }
-
-    /// Adds supports and rooms of particles that have none yet.
-    fn add_constants(&mut self, particles: &Particles) {
-        for i in self.room.len()..particles.len() {
-            let spacing = 2.0 * particles.radius[i];
-            self.full_support.push(self.params.support * spacing);
-            self.room.push(repulsion::room(Real::INFINITY, spacing));
-        }
-        self.follow_particles(particles);
     }
 }

@@ -256,7 +256,6 @@ impl Method for Incremental {
         item("elastic_force", "N", PARTICLES, Carry::Sum, StateData::Vectors(&mut self.force));
         item("listed_position", "m", PARTICLES, Carry::Mean, StateData::Vectors(&mut self.listed_position));
         item("listed_gradient", "1", PARTICLES, Carry::Mean, StateData::Matrices(&mut self.listed_gradient));
-        item("full_support", "m", PARTICLES, Carry::Copy, StateData::Reals(&mut self.full_support));
         item("room", "m", PARTICLES, Carry::Copy, StateData::Reals(&mut self.room));
         item("strain_since_search", "1", PARTICLES, Carry::Mean, StateData::Reals(&mut self.strain_since));
         if !self.plastic_gradient.is_empty() {

@@ -127,6 +127,7 @@ impl Incremental {
         for &body in &particles.body {
             self.piece_sizes[self.bodies[body as usize].piece as usize] += 1;
         }
+        self.full_support = particles.radius.iter().map(|r| self.params.support * 2.0 * r).collect();
         self.lame = LameParameter::new(&particles.material, particles.len());
         self.stiffness.forget_absent(particles);
     }

@@ -1,20 +1,13 @@
-//! Removal of particles while the method runs.
+//! Particles that are removed while the method runs.
 
 use super::Reference;
 use crate::methods::Method;
 use crate::particles::{Particles, Remap};
 
 impl Reference {
-    /// Removes particles and their bonds from the rest shape.
+    /// Removes particles from the rest shape; bonds to them are lost.
     pub(super) fn remove(&mut self, particles: &Particles, remap: &mut Remap) {
         self.visit_state(remap);
-        self.resize(particles.len());
         self.prepare(particles);
-    }
-
-    fn resize(&mut self, n: usize) {
-        self.gradients.truncate(n);
-        self.answers.truncate(n);
-        self.force.truncate(n);
     }
 }

@@ -6,7 +6,8 @@
 //! and grips are solved by projected Gauss-Seidel with swept contact, so that speed does not limit steps at obstacles.
 //! The momentum L is the state, and R follows it by the midpoint rule: free flight keeps both momenta to rounding.
 //!
-//! Moments of inertia are those of the particles as points: they miss (a/l)²/2 of a bar of width l and spacing a.
+//! Moments of inertia are those of the particles as points: about its axis, a square bar of width l and spacing a misses
+//! (a/l)² of it.
 
 use super::rows::{Jointed, Rows};
 use super::{
@@ -103,11 +104,10 @@ fn inertia(levers: impl Iterator<Item = (Real, Vec3)>) -> Mat3 {
 impl Rigid {
     fn build(params: Params, particles: &Particles, matter: &Matter) -> Result<Self, MethodError> {
         let x = &particles.position;
-        let neighbors = nearest(Points { positions: x, keys: &particles.body }, N_BONDS).symmetrized();
         let n = particles.len();
         let mut method = Self {
             params,
-            bonds: Bonds::new(neighbors, |i, j| x[j] - x[i]),
+            bonds: Bonds::default(),
             body_of: vec![0; n],
             rest: x.clone(),
             bodies: Vec::new(),
@@ -128,6 +128,7 @@ impl Rigid {
             }
             method.bodies.push(facts);
         }
+        method.find_bonds(particles);
         method.fit_momenta(particles);
         method.derive();
         Ok(method)
