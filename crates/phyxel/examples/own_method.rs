@@ -64,7 +64,7 @@ impl Method for SpringMethod {
         let force: Vec<Vec3> = (0..particles.len()).map(|i| self.force(&particles.position, i)).collect();
         explicit::kick(particles, ctx, &force, ctx.time_step);
         explicit::meet_before_moving(particles, ctx);
-        explicit::drift(particles, ctx);
+        explicit::drift(particles, ctx, &force);
         Ok(StepReport::default())
     }
 

@@ -45,13 +45,16 @@ fn unit(name: &str) -> &'static str {
     let base = name.strip_suffix(['x', 'y', 'z']).and_then(|base| base.strip_suffix('_')).unwrap_or(name);
     match base {
         "time" | "time_step" => "s",
-        "kinetic_energy" | "elastic_energy" | "gravity_energy" | "plastic_work" => "J",
-        "deviatoric_energy" | "volumetric_energy" | "residual_energy" => "J",
+        "kinetic_energy" | "elastic_energy" | "gravity_energy" => "J",
+        "deviatoric_energy" | "volumetric_energy" | "residual_energy" | "heat" | "energy_error" => "J",
+        "energy_error_percent" => "%",
         "momentum" => "kg m/s",
         "angular_momentum" => "kg m²/s",
         "volume" => "m³",
         "max_speed" => "m/s",
         _ if base.ends_with("_force") => "N",
+        _ if base.ends_with("_torque") => "N m",
+        _ if base.ends_with("_work") => "J",
         _ => "",
     }
 }

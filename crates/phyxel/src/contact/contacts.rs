@@ -73,6 +73,10 @@ pub struct Contacts<'a> {
     pub(crate) impulses: &'a mut [Vec3],
     /// Sums of the impulses for each pair of a body and an obstacle.
     pub(crate) touches: &'a mut Vec<Touch>,
+    /// Work of the obstacles on the bodies, Σ impulse · velocity of the surface (J).
+    pub(crate) work: &'a mut Real,
+    /// Displacements by which overlaps were removed after particles moved; scratch data of one explicit step (m).
+    pub(crate) pushes: &'a mut Vec<(u32, Vec3)>,
     /// Pairs of particles of different bodies, or of parts of one body.
     pub(crate) bodies: BodyContactStep<'a>,
 }
@@ -231,6 +235,7 @@ impl Contacts<'_> {
         match row.other {
             Other::Obstacle(k) => {
                 self.impulses[k] += impulse;
+                *self.work += impulse.dot(row.surface_velocity);
                 let (body, place) = (particles.body[row.particle], particles.position[row.particle]);
                 Touch::add(self.touches, body, k, impulse, place);
                 self.touching.resize(particles.len(), TOUCHES_NOTHING);

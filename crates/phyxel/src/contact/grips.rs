@@ -89,6 +89,13 @@ pub(crate) struct GripMove {
     pub(crate) active: bool,
 }
 
+impl GripMove {
+    /// Returns the mean velocity in the step of a particle that was held at `anchor` at time 0 (m/s).
+    fn velocity(&self, anchor: Vec3, time_step: Real) -> Vec3 {
+        (self.end.apply(anchor) - self.start.apply(anchor)) / time_step
+    }
+}
+
 /// A held particle in a step.
 #[derive(Clone, Copy, Debug)]
 pub struct GripTarget {
@@ -107,6 +114,8 @@ pub struct Grips<'a> {
     pub(crate) holds: &'a mut Holds,
     pub(crate) time_step: Real,
     pub(crate) impulses: &'a mut [Vec3],
+    /// Work of the grips on the bodies, Σ impulse · velocity of the grip (J).
+    pub(crate) work: &'a mut Real,
 }
 
 impl Grips<'_> {
@@ -120,13 +129,16 @@ impl Grips<'_> {
     /// Gives held particles the velocity of their grip for this step, and records the impulse that this takes.
     pub fn lead_velocities(&mut self, particles: &mut Particles) {
         let mut impulses = std::mem::take(&mut self.impulses);
+        let mut work = 0.0;
         for (p, anchor, grip, step) in self.active() {
-            let led = (step.end.apply(anchor) - step.start.apply(anchor)) / self.time_step;
+            let led = step.velocity(anchor, self.time_step);
             let change = (led - particles.velocity[p]) * step.axes;
             particles.velocity[p] += change;
             impulses[grip] += change * particles.mass[p];
+            work += (change * particles.mass[p]).dot(led);
         }
         std::mem::swap(&mut self.impulses, &mut impulses);
+        *self.work += work;
     }
 
     /// Returns the held particles of this step with their prescribed positions at its end.
@@ -145,7 +157,10 @@ impl Grips<'_> {
 
     /// Records an impulse that a grip gave to one of its particles, for methods that solve for grips themselves (N s).
     pub fn book_one(&mut self, target: &GripTarget, impulse: Vec3) {
-        self.impulses[self.holds.grip[target.hold] as usize] += impulse;
+        let grip = self.holds.grip[target.hold] as usize;
+        self.impulses[grip] += impulse;
+        let led = self.moves[grip].velocity(self.holds.anchor[target.hold], self.time_step);
+        *self.work += (impulse * target.axes).dot(led);
     }
 
     /// Returns true if any particle is held in this step.
@@ -164,10 +179,14 @@ impl Grips<'_> {
             n_held += step.axes;
         }
         let share = (total - booked) / n_held.max(Vec3::ONE);
-        for (p, _, grip, step) in self.active() {
-            impulses[grip] += (impulse(p) + share) * step.axes;
+        let mut work = 0.0;
+        for (p, anchor, grip, step) in self.active() {
+            let given = (impulse(p) + share) * step.axes;
+            impulses[grip] += given;
+            work += given.dot(step.velocity(anchor, self.time_step));
         }
         std::mem::swap(&mut self.impulses, &mut impulses);
+        *self.work += work;
     }
 
     /// Moves held particles to the positions of their grip at the end of the step, so that no drift accumulates.

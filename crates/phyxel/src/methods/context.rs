@@ -1,5 +1,6 @@
 //! Input and output of a step: context, report, errors and timings.
 
+use super::ForceWork;
 use crate::contact::{Contacts, Grips, Holds};
 use crate::forces::Fields;
 use crate::linear::Solved;
@@ -21,6 +22,8 @@ pub struct StepContext<'a> {
     pub grips: Grips<'a>,
     /// Points that move with the particles of the group.
     pub carried: &'a mut CarriedPoints,
+    /// Work of the forces in this step.
+    pub work: ForceWork,
     /// Next particle id that has not been used in this world.
     pub next_id: &'a mut u64,
     /// Time spent in each stage.

@@ -17,11 +17,13 @@ mod strays;
 #[cfg(test)]
 mod testing;
 mod thin_bodies;
+mod work;
 
 pub use catalogue::{Abilities, CATALOGUE, Entry, Refusal, built_methods, find_method};
 pub(crate) use context::Companions;
 pub use context::{StepContext, StepError, StepReport, Timings};
 pub use energies::{ElasticEnergy, Energies};
+pub use work::ForceWork;
 pub use settings::{SettingError, SettingInfo, SettingKind, SettingValue};
 
 use crate::frame::PointSet;

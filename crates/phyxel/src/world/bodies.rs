@@ -94,6 +94,10 @@ impl World {
     /// If the name is taken, the body cannot be filled or driven by its method, or it starts inside others; nothing has
     /// changed then.
     pub fn add_body(&mut self, body: Body) -> Result<BodyId, BuildError> {
+        self.with_jump(|world| world.build_body(body))
+    }
+
+    fn build_body(&mut self, body: Body) -> Result<BodyId, BuildError> {
         let index = self.body_names.len();
         if self.body_names.contains(&body.name) {
             let message = format!("there is, or was, a body \"{}\"; give it another name", body.name);
@@ -133,6 +137,10 @@ impl World {
     /// If the body has been removed, the spacing is not allowed, or the method takes no particles while it runs;
     /// nothing has changed then.
     pub fn add_particles(&mut self, body: BodyId, new: &NewParticles<'_>) -> Result<(), MethodError> {
+        self.with_jump(|world| world.append_particles(body, new))
+    }
+
+    fn append_particles(&mut self, body: BodyId, new: &NewParticles<'_>) -> Result<(), MethodError> {
         let refuse = |message: &str| {
             let message = format!("body \"{}\": {message}", self.body_names[body.index()]);
             MethodError { body: Some(body.0), message }
@@ -198,6 +206,14 @@ impl World {
         body: BodyId,
         is_gone: impl Fn(&Particles, usize) -> bool,
     ) -> Result<usize, RemoveError> {
+        self.with_jump(|world| world.take_out(body, is_gone))
+    }
+
+    fn take_out(
+        &mut self,
+        body: BodyId,
+        is_gone: impl Fn(&Particles, usize) -> bool,
+    ) -> Result<usize, RemoveError> {
         let name = || self.body_names[body.index()].clone();
         let g = self.group_of(body.0).ok_or_else(|| RemoveError::Gone(name()))?;
         let group = &mut self.groups[g];
@@ -235,8 +251,10 @@ impl World {
         let Group { particles, method, .. } = &mut self.groups[g];
         let own: Vec<usize> = (0..particles.len()).filter(|&i| particles.body[i] == body.0).collect();
         let mass: Real = own.iter().map(|&i| particles.mass[i]).sum();
+        let change = impulse / mass;
         for i in own {
-            particles.push(i, impulse * (particles.mass[i] / mass));
+            particles.push(i, change * particles.mass[i]);
+            self.books.hand_work += particles.mass[i] * change.dot(particles.velocity[i] + change * 0.5);
         }
         method.take_impulses(particles);
     }

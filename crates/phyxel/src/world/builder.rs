@@ -7,6 +7,7 @@ pub(super) use groups::{Member, Methods};
 
 use super::events::{Schedule, p_wave_modulus};
 use super::moved_obstacles::MovedObstacles;
+use super::balance::Books;
 use super::{ActionError, Event, Interval, World};
 use crate::contact::{
     BodyContacts, BodyTraits, Grip, GripMove, Holds, Obstacle, Pose, PosedObstacle, Surface,
@@ -309,6 +310,7 @@ impl WorldBuilder {
             largest_step: self.time_step,
             warnings: Vec::new(),
             interval: Interval::default(),
+            books: Books::default(),
             obstacles: Vec::new(),
             grips: Vec::new(),
             fields: Vec::new(),
@@ -356,6 +358,7 @@ impl WorldBuilder {
         })?;
         let (value, reason) = world.time_step_limit();
         world.interval = Interval { time_step: value, reason, ..Interval::default() };
+        world.open_books();
         Ok(world)
     }
 

@@ -165,7 +165,9 @@ impl World {
         let particles = &mut self.groups[hand.group].particles;
         let gained = hand.force * (time_step / hand.mass);
         for &(i, weight) in &hand.held {
-            particles.push(i, gained * (weight * particles.mass[i]));
+            let change = gained * weight;
+            particles.push(i, change * particles.mass[i]);
+            self.books.hand_work += particles.mass[i] * change.dot(particles.velocity[i] + change * 0.5);
         }
         self.interval.drag_impulse += hand.force * time_step;
     }

@@ -171,7 +171,7 @@ impl World {
     /// # Errors
     /// If the action cannot be carried out; nothing has changed then.
     pub fn act(&mut self, action: Action) -> Result<(), ActionError> {
-        self.apply(&action)?;
+        self.apply_with_jump(&action)?;
         let Schedule { events, n_past } = &mut self.schedule;
         events.insert(*n_past as usize, Event { time: self.time, action });
         *n_past += 1;
@@ -209,7 +209,7 @@ impl World {
     /// Carries out the events that are due.
     pub(super) fn act_on_due_events(&mut self) -> Result<(), WorldError> {
         while let Some(event) = self.schedule.next().filter(|e| e.time <= self.time + SAME_TIME).cloned() {
-            self.apply(&event.action).map_err(|error| self.event_error(&event.action, &error))?;
+            self.apply_with_jump(&event.action).map_err(|error| self.event_error(&event.action, &error))?;
             self.schedule.n_past += 1;
         }
         Ok(())
@@ -310,6 +310,14 @@ impl World {
             }
         }
         Ok(())
+    }
+
+    /// Applies an action; the energy that it changes at once is nobody's work.
+    fn apply_with_jump(&mut self, action: &Action) -> Result<(), ActionError> {
+        match action {
+            Action::Gravity(_) | Action::Material { .. } => self.with_jump(|world| world.apply(action)),
+            Action::Drag { .. } | Action::Release => self.apply(action),
+        }
     }
 
     fn apply(&mut self, action: &Action) -> Result<(), ActionError> {

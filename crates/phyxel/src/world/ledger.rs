@@ -1,7 +1,7 @@
 //! The ledger: one row of sums over the world per frame.
 
-use super::{SamplingQuality, World};
-use crate::math::{Real, Vec3, max_over, sum_over};
+use super::{EnergyBalance, SamplingQuality, World};
+use crate::math::{Real, Vec3, max_over};
 use crate::methods::ElasticEnergy;
 
 /// Sums over the world at one moment, and means over the interval before it.
@@ -25,6 +25,8 @@ pub struct Ledger {
     pub gravity_energy: Real,
     /// Plastic work (J).
     pub plastic_work: Real,
+    /// Energy balance since the start; `None` if a method does not record its work or its elastic energy.
+    pub balance: Option<EnergyBalance>,
     /// Momentum (kg m/s).
     pub momentum: Vec3,
     /// Angular momentum about the origin (kg m²/s).
@@ -81,11 +83,7 @@ impl World {
         });
         let torques = torques.collect();
         let groups = || self.groups.iter();
-        let energies: Vec<_> = groups().map(|g| g.method.energies(&g.particles)).collect();
-        let elastic: Option<ElasticEnergy> = energies.iter().map(|e| e.elastic).sum();
-        let gravity = |p: &crate::particles::Particles| {
-            -sum_over::<Real, _>(p.len(), |i| p.mass[i] * self.gravity.dot(p.position[i]))
-        };
+        let energies = self.energies();
         let (n_contacts, deepest_overlap) = interval.body_contacts;
         let mut counters = vec![
             ("solver_iterations", interval.iterations as Real),
@@ -104,11 +102,12 @@ impl World {
             time_step: interval.time_step,
             time_step_reason: interval.reason,
             n_steps: interval.n_steps,
-            kinetic_energy: groups().map(|g| g.particles.kinetic_energy()).sum(),
-            elastic_energy: elastic.as_ref().map(ElasticEnergy::total),
-            elastic_parts: elastic,
-            gravity_energy: groups().map(|g| gravity(&g.particles)).sum(),
-            plastic_work: energies.iter().map(|e| e.plastic_work).sum(),
+            kinetic_energy: energies.kinetic,
+            elastic_energy: energies.elastic.as_ref().map(ElasticEnergy::total),
+            elastic_parts: energies.elastic,
+            gravity_energy: energies.gravity,
+            plastic_work: energies.plastic_work,
+            balance: self.balance(&energies),
             momentum: groups().map(|g| g.particles.momentum()).sum(),
             angular_momentum: groups().map(|g| g.particles.angular_momentum()).sum(),
             volume: groups().map(|g| g.method.current_volume(&g.particles)).sum(),

@@ -1,5 +1,6 @@
 //! A world: groups of bodies, the obstacles, grips and forces that act on them, and the stepping through time.
 
+mod balance;
 mod bodies;
 mod builder;
 mod drag;
@@ -13,6 +14,7 @@ mod sampling_quality;
 mod sorting;
 mod stepping;
 
+pub use balance::EnergyBalance;
 pub use bodies::{NewParticles, RemoveError};
 pub use builder::{Body, BuildError, WorldBuilder};
 pub use events::{Action, ActionError, Event, Hold};
@@ -21,6 +23,7 @@ pub use ledger::Ledger;
 pub use queries::{RayHit, Touching, TouchingSide};
 pub use sampling_quality::SamplingQuality;
 
+use self::balance::Books;
 use self::builder::Methods;
 use self::drag::{Hand, Pull, visit_pull};
 use self::events::Schedule;
@@ -48,6 +51,7 @@ struct Group {
     touching: Vec<u32>,
     /// Scratch data of the contacts.
     given: Vec<Vec3>,
+    pushes: Vec<(u32, Vec3)>,
     /// Surface points that the particles carry along.
     carried: CarriedPoints,
     /// Step limit of the method in the undeformed state with the materials of the start (s).
@@ -94,6 +98,7 @@ pub struct World {
     warnings: Vec<String>,
     timings: Timings,
     interval: Interval,
+    books: Books,
 }
 
 /// Record of the interval since the last call of [`World::advance_to`].
@@ -165,10 +170,12 @@ impl World {
     /// Calls `edit` with the particles of each group, to change positions and velocities between steps. Their number
     /// must stay the same.
     pub fn edit_particles(&mut self, mut edit: impl FnMut(&mut Particles)) {
-        for group in &mut self.groups {
-            edit(&mut group.particles);
-            group.method.changed(&group.particles, Change::Moved);
-        }
+        self.with_jump(|world| {
+            for group in &mut world.groups {
+                edit(&mut group.particles);
+                group.method.changed(&group.particles, Change::Moved);
+            }
+        });
     }
 
     /// Returns the warnings found while the world and bodies added later were built.
@@ -282,6 +289,7 @@ impl World {
         }
         visit_pull(&mut self.pull, visitor);
         self.moved.visit_state(visitor);
+        self.books.visit_state(visitor);
         for group in &mut self.groups {
             group.particles.visit_state(visitor);
             group.drop_empty_bodies();

@@ -5,7 +5,7 @@ use super::{Group, World, WorldError, first_non_finite};
 use crate::contact::{BodyContactStep, Contacts, Grips, GroupView};
 use crate::forces::Fields;
 use crate::math::{Real, Vec3};
-use crate::methods::{Connectivity, ContactResponse, StepContext, StepError, StepReport};
+use crate::methods::{Connectivity, ContactResponse, ForceWork, StepContext, StepError, StepReport};
 
 /// Largest number of steps to the end of an interval; more are refused, because they would take too long.
 const MAX_STEPS: Real = 1e7;
@@ -87,7 +87,7 @@ impl World {
         self.prepare_body_contacts(stepped, time_step);
         let time = self.time;
         for &g in stepped {
-            let Self { groups, posed, moves, fields, gravity, timings, interval, next_id, .. } = self;
+            let Self { groups, posed, moves, fields, gravity, timings, interval, books, next_id, .. } = self;
             let mut own = None;
             let mut others = Vec::with_capacity(groups.len());
             for (k, group) in groups.iter_mut().enumerate() {
@@ -98,7 +98,7 @@ impl World {
                     others.push(Some(&mut group.particles));
                 }
             }
-            let Some(Group { particles, method, holds, touching, given, carried, .. }) = own else {
+            let Some(Group { particles, method, holds, touching, given, pushes, carried, .. }) = own else {
                 continue;
             };
             let mut bodies = BodyContactStep::new(&mut self.body_contacts, g, others);
@@ -118,14 +118,26 @@ impl World {
                     phase: None,
                     impulses: &mut interval.obstacle_impulses,
                     touches: &mut interval.touches,
+                    work: &mut books.obstacle_work,
+                    pushes,
                     bodies,
                 },
-                grips: Grips { moves, holds, time_step, impulses: &mut interval.grip_impulses },
+                grips: Grips {
+                    moves,
+                    holds,
+                    time_step,
+                    impulses: &mut interval.grip_impulses,
+                    work: &mut books.grip_work,
+                },
+                work: ForceWork::default(),
                 carried,
                 next_id,
                 timings,
             };
-            let stepped = method.step(particles, &mut ctx).and_then(|report| {
+            let stepped = method.step(particles, &mut ctx);
+            let work = ctx.work;
+            books.add(work);
+            let stepped = stepped.and_then(|report| {
                 let found = timings.stage("guard", || first_non_finite(particles));
                 found.map_or(Ok(report), |(column, particle)| Err(StepError::NonFinite { column, particle }))
             });

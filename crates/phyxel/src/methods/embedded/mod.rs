@@ -237,7 +237,7 @@ impl Method for Embedded {
         explicit::meet_before_moving(particles, ctx);
         let solved = self.damp(particles, ctx, damped * dt);
         self.limit_speeds(particles, ctx);
-        explicit::drift(particles, ctx);
+        explicit::drift(particles, ctx, &self.force);
         self.compute_forces(particles, ctx); // Eqs. 2, 4–7
         ctx.fields.time += dt;
         if last > 0.0 {

@@ -22,12 +22,13 @@ pub(super) fn respond(
     phase: Phase,
     has_begun: bool,
     time_step: Real,
+    pushes: &mut Vec<(u32, Vec3)>,
 ) {
     let (pairs, outward, mut all) = bodies.parts(particles);
     if phase == Phase::AfterMoving {
         for pair in pairs.iter_mut() {
             pair.meet(&all, outward, true, time_step);
-            part(pair, &mut all, time_step);
+            part(pair, &mut all, time_step, pushes);
         }
         return;
     }
@@ -117,7 +118,7 @@ fn exchange(pair: &mut Pair, all: &mut AllGroups<'_, '_>, time_step: Real) {
 }
 
 /// Removes part of an overlap: each particle moves according to its mass, in the step of its own group.
-fn part(pair: &mut Pair, all: &mut AllGroups<'_, '_>, time_step: Real) {
+fn part(pair: &mut Pair, all: &mut AllGroups<'_, '_>, time_step: Real, pushes: &mut Vec<(u32, Vec3)>) {
     if !(pair.is_met && pair.is_own) {
         return;
     }
@@ -137,6 +138,7 @@ fn part(pair: &mut Pair, all: &mut AllGroups<'_, '_>, time_step: Real) {
         if all.is_own(k) {
             let (particles, i) = all.own_mut(k);
             particles.position[i] += shift;
+            pushes.push((i as u32, shift));
         }
     }
     pair.gap += parted;

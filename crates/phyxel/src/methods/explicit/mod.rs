@@ -24,11 +24,17 @@ pub enum ViscosityModel {
     Sph,
 }
 
-/// Applies forces and fields to the velocities: v ← v + Δt (f/m + g).
+/// Applies forces and fields to the velocities: v ← v + Δt (f/m + g). A step has one or two kicks: the first before
+/// [`drift`], with the forces that `drift` gets, too; the second after it.
 pub fn kick(particles: &mut Particles, ctx: &mut StepContext<'_>, force: &[Vec3], duration: Real) {
-    let StepContext { timings, fields, .. } = ctx;
+    let StepContext { timings, fields, work, .. } = ctx;
     let decay = fields.decay(duration);
     timings.stage("integrate", || {
+        if work.is_booked {
+            work.book(particles, fields, force, duration);
+        } else {
+            work.kicked = duration;
+        }
         let Particles { position, velocity, mass, .. } = particles;
         velocity.par_iter_mut().with_min_len(512).enumerate().for_each(|(i, v)| {
             // drag first: a grip or contact must not feel the drag of a motion that it prevents
@@ -65,16 +71,19 @@ fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, phase: Phase)
     for _ in 0..rounds {
         if is_near {
             let has_begun = contacts.phase.replace(phase) == Some(phase);
-            bodies::respond(&mut contacts.bodies, particles, phase, has_begun, contacts.time_step);
+            let (time_step, pushes) = (contacts.time_step, &mut *contacts.pushes);
+            bodies::respond(&mut contacts.bodies, particles, phase, has_begun, time_step, pushes);
         }
         obstacles::respond(contacts, particles, phase);
     }
 }
 
-/// Moves particles, x ← x + Δt v, then pushes them out of obstacles and places held ones at their grips.
-pub fn drift(particles: &mut Particles, ctx: &mut StepContext<'_>) {
-    let StepContext { timings, contacts, grips, time_step, .. } = ctx;
+/// Moves particles, x ← x + Δt v, then pushes them out of obstacles and places held ones at their grips. The work of the
+/// forces, those of the first kick, is recorded.
+pub fn drift(particles: &mut Particles, ctx: &mut StepContext<'_>, force: &[Vec3]) {
+    let StepContext { timings, contacts, grips, time_step, fields, work, .. } = ctx;
     timings.stage("integrate", || {
+        work.book(particles, fields, force, work.kicked);
         let Particles { position, velocity, .. } = particles;
         position
             .par_iter_mut()
@@ -83,7 +92,9 @@ pub fn drift(particles: &mut Particles, ctx: &mut StepContext<'_>) {
             .for_each(|(x, v)| *x += *v * *time_step);
     });
     timings.stage("contact", || {
+        contacts.pushes.clear();
         respond(contacts, particles, Phase::AfterMoving);
+        work.book_pushes(particles, fields, force, contacts.pushes);
         grips.place(particles);
     });
 }

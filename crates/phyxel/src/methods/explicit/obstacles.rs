@@ -24,9 +24,11 @@ pub(super) fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, ph
     let rows = rows.zip(contacts.touching.par_chunks_mut(CHUNK)).zip(contacts.given.par_chunks_mut(CHUNK));
     let rows = rows.zip(body.par_chunks(CHUNK));
     // one partial sum per chunk, added in order: bitwise the same result for any number of threads
-    let partial: Vec<(Vec<Vec3>, Vec<Touch>)> = rows
-        .map(|((((((position, velocity), mass), radius), touching), given), body)| {
+    let partial: Vec<Partial> = rows
+        .enumerate()
+        .map(|(chunk, ((((((position, velocity), mass), radius), touching), given), body))| {
             let mut impulses = vec![Vec3::ZERO; obstacles.len()];
+            let (mut work, mut pushes) = (0.0, Vec::new());
             // particle, obstacle, impulse
             let mut given_by: Vec<(usize, usize, Vec3)> = Vec::new();
             for i in 0..position.len() {
@@ -40,22 +42,28 @@ pub(super) fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, ph
                 let without = velocity[i] - earlier;
                 let mut now = without;
                 let mut last = None;
+                let moved_to = position[i];
                 let point =
                     TouchingPoint { position: &mut position[i], radius: radius[i], mark: touching[i] };
                 touching[i] = respond_one(obstacles, phase, time_step, point, |meeting, obstacle| {
-                    let change = match meeting {
-                        Meeting::Slides(contact) => contact.velocity_change(now),
-                        Meeting::Stuck(carried) => carried - now,
+                    let (change, surface_velocity) = match meeting {
+                        Meeting::Slides(contact) => (contact.velocity_change(now), contact.surface_velocity),
+                        Meeting::Stuck(carried) => (carried - now, carried),
                     };
                     now += change;
                     impulses[obstacle] += change * mass[i];
+                    work += (change * mass[i]).dot(surface_velocity);
                     given_by.push((i, obstacle, change * mass[i]));
-                    last = Some(obstacle);
+                    last = Some((obstacle, surface_velocity));
                 });
-                if let Some(obstacle) = last {
+                if let Some((obstacle, surface_velocity)) = last {
                     impulses[obstacle] -= earlier * mass[i];
+                    work -= (earlier * mass[i]).dot(surface_velocity);
                     given_by.push((i, obstacle, -earlier * mass[i]));
                     velocity[i] = now;
+                }
+                if position[i] != moved_to {
+                    pushes.push(((chunk * CHUNK + i) as u32, position[i] - moved_to));
                 }
                 if phase == Phase::BeforeMoving && last.is_some() {
                     given[i] = now - without;
@@ -67,13 +75,25 @@ pub(super) fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, ph
             for (i, obstacle, impulse) in given_by {
                 Touch::add(&mut touches, body[i], obstacle, impulse, position[i]);
             }
-            (impulses, touches)
+            Partial { impulses, touches, work, pushes }
         })
         .collect();
-    for (chunk, touches) in partial {
-        contacts.impulses.iter_mut().zip(chunk).for_each(|(sum, part)| *sum += part);
+    for Partial { impulses, touches, work, pushes } in partial {
+        contacts.impulses.iter_mut().zip(impulses).for_each(|(sum, part)| *sum += part);
         touches.into_iter().for_each(|touch| Touch::merge(contacts.touches, touch));
+        *contacts.work += work;
+        contacts.pushes.extend(pushes);
     }
+}
+
+/// Sums over one chunk of particles.
+struct Partial {
+    impulses: Vec<Vec3>,
+    touches: Vec<Touch>,
+    /// Work of the obstacles (J).
+    work: Real,
+    /// Particles that were pushed out, and their displacements (m).
+    pushes: Vec<(u32, Vec3)>,
 }
 
 /// Kind of contact between a particle and an obstacle.

@@ -192,7 +192,7 @@ impl Method for Incremental {
         explicit::kick(particles, ctx, &self.force, first * dt);
         explicit::meet_before_moving(particles, ctx);
         let solved = self.damp(particles, ctx, dt);
-        explicit::drift(particles, ctx);
+        explicit::drift(particles, ctx, &self.force);
         if !self.has_stored_rest() {
             ctx.timings.stage("deformation", || self.compose(&particles.position)); // Eqs. 1–8
             if self.are_lists_old(particles) {

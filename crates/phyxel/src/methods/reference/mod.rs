@@ -118,7 +118,7 @@ impl Method for Reference {
         explicit::kick(particles, ctx, &self.force, half);
         explicit::meet_before_moving(particles, ctx);
         let solved = self.damp(particles, ctx);
-        explicit::drift(particles, ctx);
+        explicit::drift(particles, ctx, &self.force);
         self.compute_forces(particles, ctx);
         ctx.fields.time += ctx.time_step;
         explicit::kick(particles, ctx, &self.force, half);

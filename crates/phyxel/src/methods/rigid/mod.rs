@@ -291,10 +291,10 @@ impl Method for Rigid {
         let dt = ctx.time_step;
         let decay = ctx.fields.decay(dt);
         self.velocity.iter_mut().chain(&mut self.spin).chain(&mut self.turning).for_each(|v| *v *= decay);
-        for i in 0..particles.len() {
-            let acceleration = ctx.fields.acceleration(particles.position[i], particles.velocity[i]);
-            self.push(i, acceleration * (particles.mass[i] * dt));
-        }
+        let forces: Vec<Vec3> = (0..particles.len())
+            .map(|i| ctx.fields.acceleration(particles.position[i], particles.velocity[i]) * particles.mass[i])
+            .collect();
+        forces.iter().enumerate().for_each(|(i, force)| self.push(i, *force * dt));
         let mut rows = Rows::find(self, particles, ctx);
         // parts of one body cannot press on each other
         rows.retain(|row| own_side(row.other).is_none_or(|j| self.body_of[j] != self.body_of[row.particle]));
@@ -306,7 +306,14 @@ impl Method for Rigid {
         self.drift(dt);
         self.part(&rows);
         self.derive();
+        let before = particles.position.clone();
         self.place_particles(particles);
+        for (i, force) in forces.iter().enumerate() {
+            let moved = particles.position[i] - before[i];
+            ctx.work.total += force.dot(moved);
+            ctx.work.fields += (*force - ctx.fields.gravity * particles.mass[i]).dot(moved);
+        }
+        ctx.work.is_booked = true;
         Ok(StepReport { iterations: SWEEPS, ..StepReport::default() })
     }
 

@@ -72,6 +72,7 @@ impl Methods {
             holds,
             touching: Vec::new(),
             given: Vec::new(),
+            pushes: Vec::new(),
             carried,
             start_limit: rest_limit,
             rest_limit,

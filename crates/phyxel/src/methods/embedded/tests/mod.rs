@@ -39,7 +39,8 @@ fn disagree(method: &mut Embedded, particles: &Particles) {
 /// Runs `act` with a context that has no obstacles, grips or fields.
 fn with_context<T>(time_step: Real, act: impl FnOnce(&mut StepContext<'_>) -> T) -> T {
     let (mut touching, mut given, mut holds) = (Vec::new(), Vec::new(), Holds::default());
-    let mut touches = Vec::new();
+    let (mut touches, mut pushes) = (Vec::new(), Vec::new());
+    let (mut obstacle_work, mut grip_work) = (0.0, 0.0);
     let (mut next_id, mut timings, mut carried) = (1_000_000, Timings::default(), CarriedPoints::default());
     let mut no_bodies = BodyContacts::new(false, Vec::new());
     let contacts = Contacts {
@@ -50,6 +51,8 @@ fn with_context<T>(time_step: Real, act: impl FnOnce(&mut StepContext<'_>) -> T)
         phase: None,
         impulses: &mut [],
         touches: &mut touches,
+        work: &mut obstacle_work,
+        pushes: &mut pushes,
         bodies: BodyContactStep::new(&mut no_bodies, 0, vec![None]),
     };
     let mut ctx = StepContext {
@@ -57,7 +60,8 @@ fn with_context<T>(time_step: Real, act: impl FnOnce(&mut StepContext<'_>) -> T)
         time_step,
         fields: Fields { gravity: Vec3::ZERO, fields: &[], time: 0.0 },
         contacts,
-        grips: Grips { moves: &[], holds: &mut holds, time_step, impulses: &mut [] },
+        grips: Grips { moves: &[], holds: &mut holds, time_step, impulses: &mut [], work: &mut grip_work },
+        work: ForceWork::default(),
         carried: &mut carried,
         next_id: &mut next_id,
         timings: &mut timings,

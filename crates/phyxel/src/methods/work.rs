@@ -1,0 +1,60 @@
+//! Work of the forces on the particles in one step.
+
+use crate::forces::Fields;
+use crate::math::{Real, Vec3, sum_over};
+use crate::particles::Particles;
+
+/// Work of elastic forces, gravity and fields on the particles of a group in one step, Σ f·Δx. The energy balance
+/// compares it with the change of the elastic and potential energy. [`super::explicit`] records it for explicit steps;
+/// other steps record it themselves.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ForceWork {
+    /// Work of all these forces (J).
+    pub total: Real,
+    /// Part of fields other than gravity (J).
+    pub fields: Real,
+    /// True if the method has recorded its work; otherwise the balance is unknown from now on.
+    pub is_booked: bool,
+    /// Duration of the kick before the particles moved (s).
+    pub(super) kicked: Real,
+}
+
+impl ForceWork {
+    /// Records the work of elastic forces (N), gravity and fields over a duration (s), at the present velocities.
+    pub(super) fn book(
+        &mut self,
+        particles: &Particles,
+        fields: &Fields<'_>,
+        force: &[Vec3],
+        duration: Real,
+    ) {
+        let Particles { position, velocity, mass, .. } = particles;
+        let by_fields = |i: usize| fields.acceleration(position[i], velocity[i]) * mass[i];
+        let power: Real = sum_over(particles.len(), |i| (force[i] + by_fields(i)).dot(velocity[i]));
+        self.total += power * duration;
+        if !fields.fields.is_empty() {
+            let power: Real = sum_over(particles.len(), |i| {
+                (by_fields(i) - fields.gravity * mass[i]).dot(velocity[i])
+            });
+            self.fields += power * duration;
+        }
+        self.is_booked = true;
+    }
+
+    /// Records the work of the same forces along displacements of single particles (m).
+    pub(super) fn book_pushes(
+        &mut self,
+        particles: &Particles,
+        fields: &Fields<'_>,
+        force: &[Vec3],
+        pushes: &[(u32, Vec3)],
+    ) {
+        let Particles { position, velocity, mass, .. } = particles;
+        for &(i, push) in pushes {
+            let i = i as usize;
+            let by_fields = fields.acceleration(position[i], velocity[i]) * mass[i];
+            self.total += (force[i] + by_fields).dot(push);
+            self.fields += (by_fields - fields.gravity * mass[i]).dot(push);
+        }
+    }
+}
