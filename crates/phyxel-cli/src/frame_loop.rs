@@ -1,8 +1,8 @@
 //! Loop over the frames that `run`, `resume` and `compare` share.
 
 use crate::progress::{FrameNews, Progress, Verbosity};
-use crate::sampling_watch::SamplingWatch;
 use crate::surfaces::Surfaces;
+use crate::watch::Watch;
 use crate::{clock, interrupt, memory};
 use phyxel::world::{World, WorldError};
 use phyxel_io::results::{Recorder, ResultError, Status, Tally};
@@ -21,8 +21,10 @@ pub(crate) struct Plan {
     pub(crate) checkpoint_every: usize,
     /// Steps and times of earlier parts of the run.
     pub(crate) earlier: Tally,
-    /// Sampling quality of the frames before the first.
-    pub(crate) sampling: SamplingWatch,
+    /// Watch over the frames before the first.
+    pub(crate) watch: Watch,
+    /// True if the run ends at the first frame that goes wrong.
+    pub(crate) stops_on_trouble: bool,
     /// Amount of output on the terminal.
     pub(crate) verbosity: Verbosity,
     /// Text before the progress bar; may be empty.
@@ -37,6 +39,8 @@ pub(crate) enum Outcome {
     Interrupted(usize),
     /// The simulation could not continue.
     Failed(Box<WorldError>),
+    /// Something went wrong, and the scene asks to stop then: the frame, and what went wrong.
+    Stopped(usize, String),
 }
 
 /// Result of the loop.
@@ -51,8 +55,8 @@ pub(crate) struct Report {
     pub(crate) writing: f64,
     /// Problems besides the simulation.
     pub(crate) warnings: Vec<String>,
-    /// Warnings about bad sampling, one sentence each.
-    pub(crate) sampling: Vec<String>,
+    /// Warnings about what went wrong, one sentence each.
+    pub(crate) troubles: Vec<String>,
 }
 
 struct FrameLoop<'a> {
@@ -67,7 +71,9 @@ struct FrameLoop<'a> {
     snapshots: f64,
     surfacing: f64,
     warnings: Vec<String>,
-    sampling: SamplingWatch,
+    watch: Watch,
+    /// What went wrong in the last frame.
+    news: Vec<String>,
     checkpoints: f64,
     waiting: f64,
 }
@@ -94,7 +100,8 @@ pub(crate) fn run_frames(
         snapshots: 0.0,
         surfacing: 0.0,
         warnings: Vec::new(),
-        sampling: plan.sampling.clone(),
+        watch: plan.watch.clone(),
+        news: Vec::new(),
         checkpoints: 0.0,
         waiting: 0.0,
     };
@@ -106,6 +113,7 @@ pub(crate) fn run_frames(
         Outcome::Done => Status::Done,
         Outcome::Interrupted(_) => Status::Interrupted,
         Outcome::Failed(error) => Status::Failed(error.to_string()),
+        Outcome::Stopped(_, trouble) => Status::Failed(trouble.clone()),
     };
     frames.close_tally();
     let total = frames.tally.after(&plan.earlier);
@@ -116,7 +124,7 @@ pub(crate) fn run_frames(
         frame_seconds: frames.frame_seconds,
         writing,
         warnings: frames.warnings,
-        sampling: frames.sampling.warnings(|frame| format!("frame {frame}")),
+        troubles: frames.watch.warnings(|frame| format!("frame {frame}")),
     })
 }
 
@@ -143,12 +151,17 @@ impl FrameLoop<'_> {
             let news = self.record(frame)?;
             let is_last = frame == plan.last_frame;
             let is_stopped = interrupt::requested();
-            if is_last || is_stopped || frame % plan.checkpoint_every.max(1) == 0 {
+            let is_troubled = plan.stops_on_trouble && !self.news.is_empty();
+            if is_last || is_stopped || is_troubled || frame % plan.checkpoint_every.max(1) == 0 {
                 self.checkpoint(frame)?;
             }
             let seconds = clock::seconds() - start;
             self.frame_seconds.push(seconds);
             progress.frame(FrameNews { seconds, ..news });
+            if is_troubled {
+                return Ok(Outcome::Stopped(frame, self.news.join("; ")));
+            }
+            self.news.iter().for_each(|news| progress.warn(news));
             if is_stopped && !is_last {
                 return Ok(Outcome::Interrupted(frame));
             }
@@ -171,7 +184,7 @@ impl FrameLoop<'_> {
             time_step: ledger.time_step,
             reason: ledger.time_step_reason,
         };
-        self.sampling.see(frame, &ledger);
+        self.news = self.watch.see(frame, &ledger);
         self.tally.n_steps += ledger.n_steps as u64;
         self.tally.particle_steps += (ledger.n_steps * ledger.n_particles) as u64;
         self.snapshots += clock::seconds() - start;

@@ -10,7 +10,6 @@ mod memory;
 mod plot;
 mod progress;
 mod render;
-mod sampling_watch;
 mod scene_source;
 mod skins;
 mod staging;
@@ -20,6 +19,7 @@ mod table;
 mod threads;
 mod ticks;
 mod view;
+mod watch;
 
 use clap::Parser;
 use std::process::ExitCode;

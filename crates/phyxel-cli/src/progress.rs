@@ -1,5 +1,6 @@
 //! Display of a run's progress: a bar on terminals, lines on request, both on stderr.
 
+use crate::failure::warn;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -88,6 +89,13 @@ impl Progress {
             );
             // `println` of a hidden bar would print nothing
             self.bar.suspend(|| eprintln!("{line}"));
+        }
+    }
+
+    /// Shows a warning at once, above the bar.
+    pub(crate) fn warn(&self, text: &str) {
+        if self.verbosity != Verbosity::Quiet {
+            self.bar.suspend(|| warn(&format!("{}{text}", self.label)));
         }
     }
 

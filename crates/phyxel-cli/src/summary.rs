@@ -52,7 +52,7 @@ mod tests {
                 frame_seconds: Vec::new(),
                 writing: 0.25,
                 warnings: Vec::new(),
-                sampling: Vec::new(),
+                troubles: Vec::new(),
             },
             2,
         );

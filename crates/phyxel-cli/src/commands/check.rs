@@ -2,9 +2,9 @@
 
 use super::print;
 use crate::failure::Failure;
-use crate::sampling_watch::SamplingWatch;
 use crate::scene_source::{self, SceneSource, describe, describe_fill, number};
 use crate::table::Table;
+use crate::watch::Watch;
 use crate::{clock, memory, threads};
 use phyxel::material::{Flow, Law, Material, PROPERTIES, Part, PropertyInfo, YieldMeasure};
 use phyxel::methods::ColumnInfo;
@@ -38,12 +38,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let mut source = scene_source::load(&args.scene, &args.set)?;
         let mut text = format!("{}\n\n{}\n{}\n", source.title, bodies(&source), materials(&source));
         let (limit, reason) = source.world.time_step_limit();
-        let mut sampling = SamplingWatch::default();
-        sampling.see(0, &source.world.ledger());
+        let mut watch = Watch::default();
+        watch.see(0, &source.world.ledger());
         let measured = measure(&mut source);
-        sampling.see(measured.n_steps + 1, &source.world.ledger());
+        watch.see(measured.n_steps + 1, &source.world.ledger());
         text += &outlook(&source, limit, reason, &measured);
-        let warnings = warnings(&source, &measured, &sampling);
+        let warnings = warnings(&source, &measured, &watch);
         text += if warnings.is_empty() { "\nno warnings\n" } else { "\nwarnings\n" };
         warnings.iter().for_each(|warning| text += &format!("  - {warning}\n"));
         print(&text)
@@ -172,7 +172,7 @@ fn n_components(known: &[ColumnInfo], asked: &[String]) -> usize {
     known.iter().filter(|column| asked.iter().any(|name| name == column.name)).map(|c| c.n_components).sum()
 }
 
-fn warnings(source: &SceneSource, measured: &Measured, sampling: &SamplingWatch) -> Vec<String> {
+fn warnings(source: &SceneSource, measured: &Measured, watch: &Watch) -> Vec<String> {
     let mut warnings = source.warnings();
     for body in source.bodies.iter().filter(|body| body.n_particles < FEW_PARTICLES) {
         warnings.push(format!(
@@ -180,7 +180,7 @@ fn warnings(source: &SceneSource, measured: &Measured, sampling: &SamplingWatch)
             body.name, body.n_particles
         ));
     }
-    warnings.extend(sampling.warnings(|step| match step {
+    warnings.extend(watch.warnings(|step| match step {
         0 => "the start".to_owned(),
         _ => format!("step {step}"),
     }));

@@ -109,7 +109,8 @@ impl MethodRun {
     fn failure(&self) -> Option<String> {
         match &self.outcome {
             Outcome::Failed(error) => Some(format!("failed at {} s", number(error.time))),
-            _ => None,
+            Outcome::Stopped(frame, _) => Some(format!("stopped after frame {frame}")),
+            Outcome::Done | Outcome::Interrupted(_) => None,
         }
     }
 
@@ -124,6 +125,7 @@ impl MethodRun {
             Outcome::Done => ("done", None),
             Outcome::Interrupted(_) => ("interrupted", None),
             Outcome::Failed(error) => ("failed", Some(error.to_string())),
+            Outcome::Stopped(_, trouble) => ("failed", Some(trouble.clone())),
         };
         json!({
             "method": self.method,
@@ -178,7 +180,7 @@ fn run_method(
     let path = folder.run_path(method);
     let report = record(&mut source, &plan, &path, args.overwrite())?;
     if !args.quiet {
-        report.sampling.iter().for_each(|warning| warn(&format!("`{method}`: {warning}")));
+        report.troubles.iter().for_each(|warning| warn(&format!("`{method}`: {warning}")));
     }
     Ok(MethodRun {
         method,
@@ -237,8 +239,12 @@ fn conclude(args: &Args, folder: &ComparisonFolder, runs: &[MethodRun]) -> Resul
     }
     let mut text = format!("{} of {} runs failed", failed.len(), runs.len());
     for (method, outcome) in &failed {
-        if let Outcome::Failed(error) = outcome {
-            text += &format!("\n  `{method}` {error}");
+        match outcome {
+            Outcome::Failed(error) => text += &format!("\n  `{method}` {error}"),
+            Outcome::Stopped(frame, trouble) => {
+                text += &format!("\n  `{method}` stopped after frame {frame}: {trouble}");
+            }
+            Outcome::Done | Outcome::Interrupted(_) => {}
         }
     }
     let done: Vec<&str> = runs.iter().filter(|run| run.failure().is_none()).map(|run| run.method).collect();

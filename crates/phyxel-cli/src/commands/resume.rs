@@ -4,7 +4,7 @@ use super::{print, run};
 use crate::failure::Failure;
 use crate::frame_loop::run_frames;
 use crate::progress::Verbosity;
-use crate::sampling_watch::SamplingWatch;
+use crate::watch::Watch;
 use crate::{interrupt, scene_source, threads};
 use phyxel_io::results::{ContentDigest, Recorder, ResultFolder, Status};
 use std::path::PathBuf;
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         info.n_threads = rayon::current_num_threads();
         let verbosity = Verbosity::from_flags(args.quiet, args.verbose);
         let mut plan = run::plan(&source, frame + 1, n_frames, info.tally.clone(), verbosity);
-        plan.sampling = SamplingWatch::of_table(&folder.ledger()?);
+        plan.watch = Watch::of_table(&folder.ledger()?);
         if verbosity != Verbosity::Quiet {
             eprintln!("going on from frame {frame}");
         }

@@ -4,10 +4,11 @@ use super::print;
 use crate::failure::{Failure, warn};
 use crate::frame_loop::{Outcome, Plan, Report, run_frames};
 use crate::progress::Verbosity;
-use crate::sampling_watch::SamplingWatch;
 use crate::scene_source::{self, SceneSource};
+use crate::watch::Watch;
 use crate::{interrupt, summary, threads};
 use phyxel_io::results::{Overwrite, Recorder, ResultFolder, RunInfo, Status, Tally};
+use phyxel_io::scene::description::OnTrouble;
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -102,7 +103,8 @@ pub(super) fn plan(
         columns: output.columns.clone(),
         checkpoint_every: output.checkpoint_every,
         earlier,
-        sampling: SamplingWatch::default(),
+        watch: Watch::default(),
+        stops_on_trouble: source.scene.on_trouble == OnTrouble::Stop,
         verbosity,
         label: String::new(),
     }
@@ -133,8 +135,8 @@ pub(super) fn conclude(report: &Report, output: &Path, verbosity: Verbosity) -> 
         let others = report.warnings.len() - 1;
         warn(&if others > 0 { format!("{first} (and {others} more)") } else { first.clone() });
     }
-    if verbosity != Verbosity::Quiet {
-        report.sampling.iter().for_each(|warning| warn(warning));
+    if verbosity != Verbosity::Quiet && !matches!(report.outcome, Outcome::Stopped(..)) {
+        report.troubles.iter().for_each(|warning| warn(warning));
     }
     match &report.outcome {
         Outcome::Done if verbosity == Verbosity::Quiet => Ok(()),
@@ -145,6 +147,10 @@ pub(super) fn conclude(report: &Report, output: &Path, verbosity: Verbosity) -> 
         Outcome::Interrupted(frame) => {
             Err(Failure::Interrupted(format!("interrupted after frame {frame}; go on with: {resume}")))
         }
+        Outcome::Stopped(frame, trouble) => Err(Failure::Run(format!(
+            "stopped after frame {frame}, as `on_trouble = \"stop\"` asks: {trouble}.\n  everything up to this frame is in {}",
+            output.display()
+        ))),
         Outcome::Failed(error) => Err(Failure::Run(format!(
             "the run failed {error}.\n  everything up to the last frame before is in {}",
             output.display()

@@ -30,12 +30,17 @@ pub(crate) fn cells(ledger: &Ledger) -> Vec<(String, String)> {
     put("grip_work", known(balance.map(|balance| balance.grip_work)));
     put("field_work", known(balance.map(|balance| balance.field_work)));
     put("hand_work", known(balance.map(|balance| balance.hand_work)));
+    put("contact_gain", known(balance.map(|balance| balance.gain)));
     put("energy_error", known(balance.map(|balance| balance.error)));
     put("energy_error_percent", known(balance.map(|balance| 100.0 * balance.relative_error())));
     put_vector(&mut cells, "momentum", ledger.momentum);
     put_vector(&mut cells, "angular_momentum", ledger.angular_momentum);
     let mut put = |name: &str, value: String| cells.push((name.to_owned(), value));
     put("volume", number(ledger.volume));
+    let ratios = || ledger.bodies.iter().map(|body| body.volume_ratio);
+    put("least_volume_ratio", known(ratios().reduce(f64::min)));
+    put("largest_volume_ratio", known(ratios().reduce(f64::max)));
+    put("inverted", ledger.bodies.iter().map(|body| body.n_inverted).sum::<usize>().to_string());
     put("particles", ledger.n_particles.to_string());
     let SamplingQuality { nearest_median, nearest_smallest, n_crowded, n_pieces } = ledger.sampling;
     put("nearest_median", known(nearest_median));
@@ -224,6 +229,7 @@ mod tests {
             angular_momentum: vec3(4.0, 5.0, 6.0),
             volume: 1.0 / 3.0,
             n_particles: 8,
+            bodies: Vec::new(),
             sampling: SamplingQuality {
                 nearest_median: Some(1.0),
                 nearest_smallest: Some(0.5),
@@ -248,14 +254,14 @@ mod tests {
         let text = std::fs::read_to_string(&path).unwrap();
         let header = "time,time_step,time_step_reason,steps,kinetic_energy,elastic_energy,deviatoric_energy,\
             volumetric_energy,residual_energy,gravity_energy,plastic_work,\
-            heat,obstacle_work,grip_work,field_work,hand_work,energy_error,energy_error_percent,\
-            momentum_x,momentum_y,momentum_z,angular_momentum_x,angular_momentum_y,angular_momentum_z,volume,particles,\
+            heat,obstacle_work,grip_work,field_work,hand_work,contact_gain,energy_error,energy_error_percent,\
+            momentum_x,momentum_y,momentum_z,angular_momentum_x,angular_momentum_y,angular_momentum_z,volume,least_volume_ratio,largest_volume_ratio,inverted,particles,\
             nearest_median,nearest_smallest,crowded,pieces,yielded,max_speed,\"left, \"\"upper\"\"_force_x\",\"left, \"\"upper\"\"_force_y\",\
             \"left, \"\"upper\"\"_force_z\",floor_torque_x,floor_torque_y,floor_torque_z,solver_iterations\n";
         assert!(text.starts_with(header), "{text}");
         let table = LedgerTable::parse(&text).unwrap();
         assert_eq!(table.rows.len(), 2);
-        assert_eq!(table.columns[32], "left, \"upper\"_force_x");
+        assert_eq!(table.columns[36], "left, \"upper\"_force_x");
         assert_eq!(table.rows[0][5..9], [""; 4], "no elastic energy is an empty cell");
         let bits = |name: &str| table.numbers(name).unwrap()[1].to_bits();
         assert_eq!(bits("time"), (1.0f64 / 30.0).to_bits());

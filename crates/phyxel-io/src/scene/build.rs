@@ -25,6 +25,7 @@ pub(crate) fn scene(root: &Section) -> Built<Scene> {
         frame_rate: root.number("frame_rate")?,
         gravity: root.vector("gravity")?,
         contact: root.boolean("contact")?,
+        on_trouble: choice(root, "on_trouble", &[("warn", OnTrouble::Warn), ("stop", OnTrouble::Stop)])?,
         time_step: optional(root, "time_step", Section::number)?,
         methods: settings::methods(root.section("methods")?)?,
         materials: materials.iter().map(|(name, section)| material(name, section)).collect::<Built<_>>()?,

@@ -31,6 +31,8 @@ pub struct Scene {
     pub contact: bool,
     /// Settings of the methods.
     pub methods: MethodSettings,
+    /// Reaction to a run that goes wrong.
+    pub on_trouble: OnTrouble,
     /// Materials in the order of the file, at least one.
     pub materials: Vec<Material>,
     /// Bodies in the order of the file, at least one.
@@ -45,6 +47,15 @@ pub struct Scene {
     pub events: Vec<phyxel::world::Event>,
     /// Output settings.
     pub output: Output,
+}
+
+/// Reaction to a run that goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnTrouble {
+    /// The run goes on with a warning.
+    Warn,
+    /// The run ends after the frame.
+    Stop,
 }
 
 impl Scene {

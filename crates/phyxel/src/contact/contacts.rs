@@ -75,10 +75,20 @@ pub struct Contacts<'a> {
     pub(crate) touches: &'a mut Vec<Touch>,
     /// Work of the obstacles on the bodies, Σ impulse · velocity of the surface (J).
     pub(crate) work: &'a mut Real,
-    /// Displacements by which overlaps were removed after particles moved; scratch data of one explicit step (m).
-    pub(crate) pushes: &'a mut Vec<(u32, Vec3)>,
+    /// Displacements by which overlaps were removed after particles moved; scratch data of one explicit step.
+    pub(crate) pushes: &'a mut Vec<Shift>,
     /// Pairs of particles of different bodies, or of parts of one body.
     pub(crate) bodies: BodyContactStep<'a>,
+}
+
+/// Displacement of a particle out of an overlap, without a change of velocity.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shift {
+    pub(crate) particle: u32,
+    /// Displacement (m).
+    pub(crate) by: Vec3,
+    /// Share of it by which the surface of a moving obstacle has advanced in the step: this part is the obstacle's work.
+    pub(crate) led: Real,
 }
 
 /// The other side of a contact.

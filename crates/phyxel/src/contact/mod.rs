@@ -9,7 +9,7 @@ mod obstacles;
 
 pub(crate) use bodies::{AllGroups, BodyContactStep, BodyContacts, BodyTraits, GroupView, Pair};
 pub use contacts::{ContactRow, Contacts, Other};
-pub(crate) use contacts::{Phase, STUCK, TOUCHES, TOUCHES_NOTHING, Touch};
+pub(crate) use contacts::{Phase, STUCK, Shift, TOUCHES, TOUCHES_NOTHING, Touch};
 pub(crate) use grips::GripMove;
 pub use grips::{Axes, Grip, GripTarget, Grips, HOLDS, Holds};
 pub use motion::{Ease, Keyframe, Motion, Pose};

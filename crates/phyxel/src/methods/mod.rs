@@ -23,8 +23,8 @@ pub use catalogue::{Abilities, CATALOGUE, Entry, Refusal, built_methods, find_me
 pub(crate) use context::Companions;
 pub use context::{StepContext, StepError, StepReport, Timings};
 pub use energies::{ElasticEnergy, Energies};
-pub use work::ForceWork;
 pub use settings::{SettingError, SettingInfo, SettingKind, SettingValue};
+pub use work::ForceWork;
 
 use crate::frame::PointSet;
 use crate::geometry::Sampling;

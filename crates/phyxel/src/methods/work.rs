@@ -1,5 +1,6 @@
 //! Work of the forces on the particles in one step.
 
+use crate::contact::Shift;
 use crate::forces::Fields;
 use crate::math::{Real, Vec3, sum_over};
 use crate::particles::Particles;
@@ -33,28 +34,33 @@ impl ForceWork {
         let power: Real = sum_over(particles.len(), |i| (force[i] + by_fields(i)).dot(velocity[i]));
         self.total += power * duration;
         if !fields.fields.is_empty() {
-            let power: Real = sum_over(particles.len(), |i| {
-                (by_fields(i) - fields.gravity * mass[i]).dot(velocity[i])
-            });
+            let power: Real =
+                sum_over(particles.len(), |i| (by_fields(i) - fields.gravity * mass[i]).dot(velocity[i]));
             self.fields += power * duration;
         }
         self.is_booked = true;
     }
 
-    /// Records the work of the same forces along displacements of single particles (m).
-    pub(super) fn book_pushes(
+    /// Records a share of the work of the same forces along displacements without velocity. Returns the work that moving
+    /// obstacles did against the forces (J).
+    pub(super) fn book_shifts(
         &mut self,
         particles: &Particles,
         fields: &Fields<'_>,
         force: &[Vec3],
-        pushes: &[(u32, Vec3)],
-    ) {
+        shifts: &[Shift],
+        share: Real,
+    ) -> Real {
         let Particles { position, velocity, mass, .. } = particles;
-        for &(i, push) in pushes {
-            let i = i as usize;
+        let mut by_obstacles = 0.0;
+        for shift in shifts {
+            let i = shift.particle as usize;
             let by_fields = fields.acceleration(position[i], velocity[i]) * mass[i];
-            self.total += (force[i] + by_fields).dot(push);
-            self.fields += (by_fields - fields.gravity * mass[i]).dot(push);
+            let work = (force[i] + by_fields).dot(shift.by) * share;
+            self.total += work;
+            self.fields += (by_fields - fields.gravity * mass[i]).dot(shift.by) * share;
+            by_obstacles -= work * shift.led;
         }
+        by_obstacles
     }
 }

@@ -5,6 +5,7 @@
 //!   heat Q = P + W_obstacles + W_grips + W_hand − ΔK        by viscosity, friction, impacts and drag
 //!   error  = ΔU + ΔG + W_plastic + P − P_fields             0 if forces are the slopes of the energies
 //!   K kinetic, U elastic, G potential energy of gravity (J)
+//! Heat never falls. Where it does from one interval to the next, contact has put energy in: the gain.
 //! Jumps of energy by events and calls (bodies added, materials changed) count as the state of the start.
 
 use super::World;
@@ -25,16 +26,23 @@ pub struct EnergyBalance {
     pub hand_work: Real,
     /// Kinetic energy that viscosity, friction, impacts and drag have turned into heat (J).
     pub heat: Real,
+    /// Energy that contact has put in, by pushing particles apart or out of obstacles at rest (J).
+    pub gain: Real,
     /// Energy that none of these explains; positive if energy has appeared (J).
     pub error: Real,
     /// Energy exchanged so far: Σ |P| over the steps, and the heat (J).
     pub exchanged: Real,
 }
 
+/// Smallest exchange, as a share of the kinetic energy, that errors are compared with: rounding errors of bodies in free
+/// flight do not count.
+const LEAST_EXCHANGE: Real = 1e-6;
+
 impl EnergyBalance {
-    /// Returns the error as a fraction of the energy exchanged.
+    /// Returns |error| and gain as a fraction of the energy exchanged.
     pub fn relative_error(&self) -> Real {
-        if self.error == 0.0 { 0.0 } else { self.error / self.exchanged.max(Real::MIN_POSITIVE) }
+        let amiss = self.error.abs() + self.gain;
+        if amiss == 0.0 { 0.0 } else { amiss / self.exchanged.max(Real::MIN_POSITIVE) }
     }
 }
 
@@ -48,6 +56,9 @@ pub(super) struct Books {
     force_work: Real,
     /// Σ |work of forces| of all steps (J).
     turnover: Real,
+    /// Heat at the end of the last interval (J).
+    last_heat: Real,
+    gain: Real,
     /// Kinetic energy at the start, with the jumps since (J).
     start_kinetic: Real,
     /// U + G + W_plastic at the start, with the jumps since (J).
@@ -65,9 +76,16 @@ impl Books {
         self.n_unknown += u64::from(!work.is_booked);
     }
 
+    /// Returns the heat, given the present kinetic energy (J).
+    fn heat(&self, kinetic: Real) -> Real {
+        let work = self.force_work + self.obstacle_work + self.grip_work + self.hand_work;
+        work - (kinetic - self.start_kinetic)
+    }
+
     pub(super) fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
         let Self { obstacle_work, grip_work, hand_work, field_work, force_work, turnover, .. } = self;
         let (kinetic, stored) = (&mut self.start_kinetic, &mut self.start_stored);
+        let (heat, gain) = (&mut self.last_heat, &mut self.gain);
         let numbers = [
             ("obstacle_work", obstacle_work),
             ("grip_work", grip_work),
@@ -75,6 +93,8 @@ impl Books {
             ("field_work", field_work),
             ("force_work", force_work),
             ("turnover", turnover),
+            ("last_heat", heat),
+            ("contact_gain", gain),
             ("start_kinetic_energy", kinetic),
             ("start_stored_energy", stored),
         ];
@@ -139,12 +159,19 @@ impl World {
 
     /// Returns the balance, given the present energies; `None` if a method does not record its work or its energy.
     pub(super) fn balance(&self, now: &WorldEnergies) -> Option<EnergyBalance> {
-        let Books { obstacle_work, grip_work, hand_work, field_work, force_work, .. } = self.books;
+        let Books { obstacle_work, grip_work, hand_work, field_work, force_work, gain, .. } = self.books;
         let stored = now.stored().filter(|_| self.books.n_unknown == 0)?;
-        let gained = now.kinetic - self.books.start_kinetic;
-        let heat = force_work + obstacle_work + grip_work + hand_work - gained;
+        let heat = self.books.heat(now.kinetic);
         let error = stored - self.books.start_stored + force_work - field_work;
-        let exchanged = self.books.turnover + heat.max(0.0);
-        Some(EnergyBalance { obstacle_work, grip_work, field_work, hand_work, heat, error, exchanged })
+        let exchanged = (self.books.turnover + heat.max(0.0)).max(LEAST_EXCHANGE * now.kinetic);
+        Some(EnergyBalance { obstacle_work, grip_work, field_work, hand_work, heat, gain, error, exchanged })
+    }
+
+    /// Closes the books of an interval: heat that was lost is a gain of energy by contact.
+    pub(super) fn close_books(&mut self) {
+        let kinetic = self.groups.iter().map(|g| g.particles.kinetic_energy()).sum();
+        let heat = self.books.heat(kinetic);
+        self.books.gain += (self.books.last_heat - heat).max(0.0);
+        self.books.last_heat = heat;
     }
 }

@@ -5,9 +5,9 @@ mod warnings;
 
 pub(super) use groups::{Member, Methods};
 
+use super::balance::Books;
 use super::events::{Schedule, p_wave_modulus};
 use super::moved_obstacles::MovedObstacles;
-use super::balance::Books;
 use super::{ActionError, Event, Interval, World};
 use crate::contact::{
     BodyContacts, BodyTraits, Grip, GripMove, Holds, Obstacle, Pose, PosedObstacle, Surface,
@@ -308,6 +308,7 @@ impl WorldBuilder {
             time: 0.0,
             next_id: filled.iter().map(|f| f.positions.len() as u64).sum(),
             largest_step: self.time_step,
+            start_limit: Real::INFINITY,
             warnings: Vec::new(),
             interval: Interval::default(),
             books: Books::default(),
@@ -358,6 +359,7 @@ impl WorldBuilder {
         })?;
         let (value, reason) = world.time_step_limit();
         world.interval = Interval { time_step: value, reason, ..Interval::default() };
+        world.start_limit = value;
         world.open_books();
         Ok(world)
     }

@@ -1,6 +1,6 @@
 //! The ledger: one row of sums over the world per frame.
 
-use super::{EnergyBalance, SamplingQuality, World};
+use super::{BodyState, EnergyBalance, SamplingQuality, World};
 use crate::math::{Real, Vec3, max_over};
 use crate::methods::ElasticEnergy;
 
@@ -35,6 +35,8 @@ pub struct Ledger {
     pub volume: Real,
     /// Number of particles.
     pub n_particles: usize,
+    /// State of each body.
+    pub bodies: Vec<BodyState>,
     /// Quality of the sampling of the matter by particles.
     pub sampling: SamplingQuality,
     /// Largest number of particles of one group that yielded in one step.
@@ -112,6 +114,7 @@ impl World {
             angular_momentum: groups().map(|g| g.particles.angular_momentum()).sum(),
             volume: groups().map(|g| g.method.current_volume(&g.particles)).sum(),
             n_particles: self.n_particles(),
+            bodies: self.body_states(),
             sampling: self.sampling_quality(),
             n_yielded: interval.n_yielded,
             max_speed: groups()

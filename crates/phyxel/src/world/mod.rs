@@ -2,6 +2,7 @@
 
 mod balance;
 mod bodies;
+mod body_state;
 mod builder;
 mod drag;
 mod events;
@@ -16,6 +17,7 @@ mod stepping;
 
 pub use balance::EnergyBalance;
 pub use bodies::{NewParticles, RemoveError};
+pub use body_state::BodyState;
 pub use builder::{Body, BuildError, WorldBuilder};
 pub use events::{Action, ActionError, Event, Hold};
 pub use ids::{BodyId, ObstacleId};
@@ -28,7 +30,7 @@ use self::builder::Methods;
 use self::drag::{Hand, Pull, visit_pull};
 use self::events::Schedule;
 use self::moved_obstacles::MovedObstacles;
-use crate::contact::{BodyContacts, Grip, GripMove, Holds, Obstacle, PosedObstacle, Touch};
+use crate::contact::{BodyContacts, Grip, GripMove, Holds, Obstacle, PosedObstacle, Shift, Touch};
 use crate::forces::ForceField;
 use crate::frame::{Frame, FrameColumn};
 use crate::material::Material;
@@ -51,7 +53,7 @@ struct Group {
     touching: Vec<u32>,
     /// Scratch data of the contacts.
     given: Vec<Vec3>,
-    pushes: Vec<(u32, Vec3)>,
+    pushes: Vec<Shift>,
     /// Surface points that the particles carry along.
     carried: CarriedPoints,
     /// Step limit of the method in the undeformed state with the materials of the start (s).
@@ -95,6 +97,8 @@ pub struct World {
     /// Next particle id that has not been used in this world.
     next_id: u64,
     largest_step: Option<Real>,
+    /// Longest step at the start (s).
+    start_limit: Real,
     warnings: Vec<String>,
     timings: Timings,
     interval: Interval,
@@ -238,6 +242,7 @@ impl World {
         };
         let start = self.time;
         let advanced = self.advance_through_events(end);
+        self.close_books();
         if self.time > start {
             self.moved.go_on((self.time - start) / (end - start));
         }

@@ -10,7 +10,7 @@ use crate::methods::ContactResponse;
 use crate::neighbors::Components;
 use crate::particles::Particles;
 
-/// Ratio of the step limit to that at rest below which the matter counts as torn apart.
+/// Ratio of the step limit to that at rest, or of the start, below which going on is hopeless.
 const COLLAPSE: Real = 1e-3;
 /// Largest motion of a particle in a step while it can reach an obstacle or another body (radii).
 const RADII_PER_STEP: Real = 1.0;
@@ -25,9 +25,13 @@ const LOOKS: usize = 4;
 pub(super) struct Limit {
     pub(super) value: Real,
     pub(super) reason: &'static str,
-    /// Group and particle whose limit shows that the matter is torn apart.
-    pub(super) torn: Option<(usize, usize)>,
+    /// Group and particle whose limit has become hopelessly short, and the reason.
+    pub(super) hopeless: Option<(usize, usize, &'static str)>,
 }
+
+const TORN: &str = "the matter is stretched so far that stable steps become uselessly short";
+const TOO_FAST: &str = "the particle has become so fast that steps which do not pass through obstacles or bodies \
+                        become uselessly short";
 
 impl Limit {
     fn take(&mut self, value: Real, reason: &'static str) {
@@ -41,12 +45,12 @@ impl World {
     /// Returns the longest step that groups can take together.
     pub(super) fn limit(&self, groups: &[usize], hand: Option<&Hand>) -> Limit {
         let mut limit =
-            Limit { value: self.largest_step.unwrap_or(Real::INFINITY), reason: "asked", torn: None };
+            Limit { value: self.largest_step.unwrap_or(Real::INFINITY), reason: "asked", hopeless: None };
         for &g in groups {
             let group = &self.groups[g];
             let own = group.method.max_time_step(&group.particles);
             if !(own.value >= COLLAPSE * group.rest_limit) {
-                limit.torn = limit.torn.or(Some((g, own.particle.unwrap_or(0))));
+                limit.hopeless = limit.hopeless.or(Some((g, own.particle.unwrap_or(0), TORN)));
             }
             // a requested step may use the whole stable range
             limit.take(if self.largest_step.is_some() { own.stable } else { own.value }, own.reason);
@@ -74,7 +78,7 @@ impl World {
             let rate = |i: usize| (p.velocity[i].length() + surface_speed) / p.radius[i];
             let fastest = max_over(p.len(), rate);
             // values that are not finite are detected and reported after the step
-            let Some((rate, _)) = fastest.filter(|f| f.0 > 0.0 && f.0.is_finite()) else { continue };
+            let Some((rate, particle)) = fastest.filter(|f| f.0 > 0.0 && f.0.is_finite()) else { continue };
             let value = RADII_PER_STEP / rate;
             if value < limit.value {
                 let fastest = max_over(p.len(), |i| p.velocity[i].length()).map_or(0.0, |m| m.0);
@@ -83,6 +87,9 @@ impl World {
                     || (meets_others && self.can_reach_body(groups, g, way))
                 {
                     limit.take(value, "speed");
+                    if value < COLLAPSE * self.start_limit.min(self.groups[g].rest_limit) {
+                        limit.hopeless = limit.hopeless.or(Some((g, particle, TOO_FAST)));
+                    }
                 }
             }
         }

@@ -49,8 +49,8 @@ impl World {
             self.follow_pull();
             let hand = self.hand().filter(|hand| groups.contains(&hand.group));
             let limit = self.limit(groups, hand.as_ref());
-            if let Some((group, particle)) = limit.torn {
-                let reason = "the matter is stretched so far that stable steps become uselessly short".into();
+            if let Some((group, particle, reason)) = limit.hopeless {
+                let reason = reason.into();
                 return Err(self.error(group, StepError::Unstable { reason, particle }));
             }
             if n_left == 0 || time_step > limit.value * (1.0 + 1e-9) {

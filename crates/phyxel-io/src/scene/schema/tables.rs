@@ -58,6 +58,16 @@ pub static ROOT: Table = Table {
             Presence::Default("true"),
             "Whether bodies, and parts of one body, keep out of each other; false lets them pass through, as the papers do.",
         ),
+        key(
+            "on_trouble",
+            Kind::Choice(&[
+                ("warn", "the run goes on, and warns at once and at its end"),
+                ("stop", "the run ends after the frame, with exit code 1"),
+            ]),
+            Presence::Default("\"warn\""),
+            "What happens when the energy balance does not close, matter loses its volume or is turned inside out, or its \
+             sampling turns bad.",
+        ),
         key("methods", Kind::Derived(methods), Presence::Default("{}"), "Settings of the methods."),
         key("materials", Kind::Derived(materials), Presence::Required, "The materials, each under its name."),
         key("bodies", Kind::Tables(&BODY, 1), Presence::Required, "The bodies that are simulated."),

@@ -1,7 +1,7 @@
 //! Response of explicit steps to other bodies: pairs of particles exchange impulses (Gauss-Seidel with a warm start).
 
 use super::Phase;
-use crate::contact::{AllGroups, BodyContactStep, Pair};
+use crate::contact::{AllGroups, BodyContactStep, Pair, Shift};
 use crate::math::{Real, Vec3};
 use crate::particles::Particles;
 
@@ -22,7 +22,7 @@ pub(super) fn respond(
     phase: Phase,
     has_begun: bool,
     time_step: Real,
-    pushes: &mut Vec<(u32, Vec3)>,
+    pushes: &mut Vec<Shift>,
 ) {
     let (pairs, outward, mut all) = bodies.parts(particles);
     if phase == Phase::AfterMoving {
@@ -118,7 +118,7 @@ fn exchange(pair: &mut Pair, all: &mut AllGroups<'_, '_>, time_step: Real) {
 }
 
 /// Removes part of an overlap: each particle moves according to its mass, in the step of its own group.
-fn part(pair: &mut Pair, all: &mut AllGroups<'_, '_>, time_step: Real, pushes: &mut Vec<(u32, Vec3)>) {
+fn part(pair: &mut Pair, all: &mut AllGroups<'_, '_>, time_step: Real, pushes: &mut Vec<Shift>) {
     if !(pair.is_met && pair.is_own) {
         return;
     }
@@ -138,7 +138,7 @@ fn part(pair: &mut Pair, all: &mut AllGroups<'_, '_>, time_step: Real, pushes: &
         if all.is_own(k) {
             let (particles, i) = all.own_mut(k);
             particles.position[i] += shift;
-            pushes.push((i as u32, shift));
+            pushes.push(Shift { particle: i as u32, by: shift, led: 0.0 });
         }
     }
     pair.gap += parted;

@@ -27,11 +27,13 @@ pub enum ViscosityModel {
 /// Applies forces and fields to the velocities: v ← v + Δt (f/m + g). A step has one or two kicks: the first before
 /// [`drift`], with the forces that `drift` gets, too; the second after it.
 pub fn kick(particles: &mut Particles, ctx: &mut StepContext<'_>, force: &[Vec3], duration: Real) {
-    let StepContext { timings, fields, work, .. } = ctx;
+    let StepContext { timings, fields, work, contacts, time_step, .. } = ctx;
     let decay = fields.decay(duration);
     timings.stage("integrate", || {
         if work.is_booked {
             work.book(particles, fields, force, duration);
+            let led = work.book_shifts(particles, fields, force, contacts.pushes, duration / *time_step);
+            *contacts.work += led;
         } else {
             work.kicked = duration;
         }
@@ -94,7 +96,8 @@ pub fn drift(particles: &mut Particles, ctx: &mut StepContext<'_>, force: &[Vec3
     timings.stage("contact", || {
         contacts.pushes.clear();
         respond(contacts, particles, Phase::AfterMoving);
-        work.book_pushes(particles, fields, force, contacts.pushes);
+        let share = work.kicked / *time_step;
+        *contacts.work += work.book_shifts(particles, fields, force, contacts.pushes, share);
         grips.place(particles);
     });
 }

@@ -2,7 +2,9 @@
 //! braked by friction.
 
 use super::Phase;
-use crate::contact::{Contact, Contacts, Friction, PosedObstacle, STUCK, TOUCHES, TOUCHES_NOTHING, Touch};
+use crate::contact::{
+    Contact, Contacts, Friction, PosedObstacle, STUCK, Shift, TOUCHES, TOUCHES_NOTHING, Touch,
+};
 use crate::math::{CHUNK, Real, Vec3};
 use crate::particles::Particles;
 use rayon::prelude::*;
@@ -62,8 +64,11 @@ pub(super) fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, ph
                     given_by.push((i, obstacle, -earlier * mass[i]));
                     velocity[i] = now;
                 }
-                if position[i] != moved_to {
-                    pushes.push(((chunk * CHUNK + i) as u32, position[i] - moved_to));
+                if let Some((_, surface_velocity)) = last.filter(|_| position[i] != moved_to) {
+                    let by = position[i] - moved_to;
+                    let advance = surface_velocity.dot(by) * time_step / by.length_squared();
+                    let particle = (chunk * CHUNK + i) as u32;
+                    pushes.push(Shift { particle, by, led: advance.clamp(0.0, 1.0) });
                 }
                 if phase == Phase::BeforeMoving && last.is_some() {
                     given[i] = now - without;
@@ -92,8 +97,8 @@ struct Partial {
     touches: Vec<Touch>,
     /// Work of the obstacles (J).
     work: Real,
-    /// Particles that were pushed out, and their displacements (m).
-    pushes: Vec<(u32, Vec3)>,
+    /// Particles that were pushed out.
+    pushes: Vec<Shift>,
 }
 
 /// Kind of contact between a particle and an obstacle.

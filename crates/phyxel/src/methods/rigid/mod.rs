@@ -292,7 +292,9 @@ impl Method for Rigid {
         let decay = ctx.fields.decay(dt);
         self.velocity.iter_mut().chain(&mut self.spin).chain(&mut self.turning).for_each(|v| *v *= decay);
         let forces: Vec<Vec3> = (0..particles.len())
-            .map(|i| ctx.fields.acceleration(particles.position[i], particles.velocity[i]) * particles.mass[i])
+            .map(|i| {
+                ctx.fields.acceleration(particles.position[i], particles.velocity[i]) * particles.mass[i]
+            })
             .collect();
         forces.iter().enumerate().for_each(|(i, force)| self.push(i, *force * dt));
         let mut rows = Rows::find(self, particles, ctx);
