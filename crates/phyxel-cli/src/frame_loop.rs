@@ -39,7 +39,7 @@ pub(crate) enum Outcome {
     Interrupted(usize),
     /// The simulation could not continue.
     Failed(Box<WorldError>),
-    /// Something went wrong, and the scene asks to stop then: the frame, and what went wrong.
+    /// Something went wrong, and the scene asks to stop then or going on is hopeless: the frame, and what went wrong.
     Stopped(usize, String),
 }
 
@@ -124,7 +124,7 @@ pub(crate) fn run_frames(
         frame_seconds: frames.frame_seconds,
         writing,
         warnings: frames.warnings,
-        troubles: frames.watch.warnings(|frame| format!("frame {frame}")),
+        troubles: frames.watch.later_warnings(plan.first_frame),
     })
 }
 
@@ -133,6 +133,7 @@ impl FrameLoop<'_> {
         let plan = self.plan;
         if plan.first_frame == 0 {
             self.record(0)?;
+            self.news.iter().for_each(|news| progress.warn(news));
             self.checkpoint(0)?;
         }
         let mut last = plan.first_frame.saturating_sub(1);
@@ -151,7 +152,7 @@ impl FrameLoop<'_> {
             let news = self.record(frame)?;
             let is_last = frame == plan.last_frame;
             let is_stopped = interrupt::requested();
-            let is_troubled = plan.stops_on_trouble && !self.news.is_empty();
+            let is_troubled = (plan.stops_on_trouble && !self.news.is_empty()) || self.watch.is_hopeless();
             if is_last || is_stopped || is_troubled || frame % plan.checkpoint_every.max(1) == 0 {
                 self.checkpoint(frame)?;
             }
@@ -159,7 +160,10 @@ impl FrameLoop<'_> {
             self.frame_seconds.push(seconds);
             progress.frame(FrameNews { seconds, ..news });
             if is_troubled {
-                return Ok(Outcome::Stopped(frame, self.news.join("; ")));
+                let news = std::mem::take(&mut self.news);
+                let all = || self.watch.warnings(|frame| format!("frame {frame}"));
+                let troubles = if news.is_empty() { all() } else { news };
+                return Ok(Outcome::Stopped(frame, troubles.join(";\n  ")));
             }
             self.news.iter().for_each(|news| progress.warn(news));
             if is_stopped && !is_last {

@@ -18,6 +18,10 @@ const LEAST_VOLUME: f64 = 0.6;
 const MOST_VOLUME: f64 = 1.7;
 /// Share of inverted particles above which matter is turned inside out. In impacts single particles at corners are.
 const MOST_INVERTED: f64 = 0.01;
+/// Share of particles to which obstacles leave no room above which matter is crushed, and above which going on is
+/// hopeless.
+const MOST_PINCHED: f64 = 0.05;
+const HOPELESSLY_PINCHED: f64 = 0.5;
 
 /// A quantity that is followed from frame to frame.
 struct Quantity {
@@ -34,11 +38,12 @@ const ENERGY: usize = 0;
 const LEAST: usize = 1;
 const MOST: usize = 2;
 const INVERTED: usize = 3;
-const MEDIAN: usize = 4;
-const CROWDED: usize = 5;
-const PIECES: usize = 6;
+const PINCHED: usize = 4;
+const MEDIAN: usize = 5;
+const CROWDED: usize = 6;
+const PIECES: usize = 7;
 
-const QUANTITIES: [Quantity; 7] = [
+const QUANTITIES: [Quantity; 8] = [
     Quantity {
         is_bad: |percent, _| percent > MOST_ENERGY_ERROR,
         is_worse: |a, b| a > b,
@@ -86,6 +91,19 @@ const QUANTITIES: [Quantity; 7] = [
                  smaller `spacing` help",
                 100.0 * d.worst,
                 100.0 * MOST_INVERTED
+            )
+        },
+    },
+    Quantity {
+        is_bad: |share, _| share > MOST_PINCHED,
+        is_worse: |a, b| a > b,
+        begins: "obstacles leave the matter no room",
+        ends: |d| {
+            format!(
+                "{:.0} % of the particles are pushed in opposite directions at once (bad over {:.0} %). Obstacles must keep \
+                 a distance of at least one spacing, and as much room as the matter has volume; a smaller `spacing` helps",
+                100.0 * d.worst,
+                100.0 * MOST_PINCHED
             )
         },
     },
@@ -185,6 +203,7 @@ impl Watch {
             "least_volume_ratio",
             "largest_volume_ratio",
             "inverted",
+            "pinched",
             "nearest_median",
             "crowded",
             "pieces",
@@ -193,7 +212,7 @@ impl Watch {
         for frame in 0..table.rows.len() {
             let at = |column: &Vec<f64>| column.get(frame).copied().filter(|value| value.is_finite());
             let mut seen = columns.each_ref().map(|column| at(column).map(Seen::from));
-            for share in [INVERTED, CROWDED] {
+            for share in [INVERTED, PINCHED, CROWDED] {
                 let all = at(&particles).unwrap_or(1.0).max(1.0);
                 seen[share] = seen[share].take().map(|seen| Seen::from(seen.value / all));
             }
@@ -218,6 +237,7 @@ impl Watch {
         seen[LEAST] = most(&|body| -body.volume_ratio).map(|seen| Seen { value: -seen.value, ..seen });
         seen[MOST] = most(&|body| body.volume_ratio);
         seen[INVERTED] = most(&|body| share(body.n_inverted, body.n_particles));
+        seen[PINCHED] = Some(share(ledger.n_pinched, ledger.n_particles).into());
         seen[MEDIAN] = nearest_median.map(Seen::from);
         seen[CROWDED] = Some(share(n_crowded, ledger.n_particles).into());
         seen[PIECES] = n_pieces.map(|n| (n as f64).into());
@@ -244,6 +264,22 @@ impl Watch {
             }
         }
         news
+    }
+
+    /// Returns true if going on is hopeless: obstacles have closed around most of the matter.
+    pub(crate) fn is_hopeless(&self) -> bool {
+        self.declines[PINCHED].as_ref().is_some_and(|decline| decline.worst > HOPELESSLY_PINCHED)
+    }
+
+    /// Returns sentences about quantities that have become worse than when they were news, or were bad before a frame.
+    pub(crate) fn later_warnings(&self, first_frame: usize) -> Vec<String> {
+        let is_later = |d: &&Decline| d.worst_frame != d.first || d.first < first_frame;
+        let all = self.declines.iter().zip(&QUANTITIES);
+        let later =
+            all.filter_map(|(decline, quantity)| Some((decline.as_ref().filter(is_later)?, quantity)));
+        later
+            .map(|(decline, quantity)| decline.sentence(quantity, &|frame| format!("frame {frame}")))
+            .collect()
     }
 
     /// Returns a sentence for each quantity that turned bad; `at` names a frame ("frame 3").

@@ -6,14 +6,17 @@ use crate::scene_source::{self, SceneSource, describe, describe_fill, number};
 use crate::table::Table;
 use crate::watch::Watch;
 use crate::{clock, memory, threads};
-use phyxel::material::{Flow, Law, Material, PROPERTIES, Part, PropertyInfo, YieldMeasure};
+use phyxel::material::{Flow, Law, Material, PROPERTIES, Part, Property, PropertyInfo, YieldMeasure};
 use phyxel::methods::ColumnInfo;
+use phyxel::particles::Particles;
 use phyxel_io::scene::description::PlacedShape;
 use std::path::PathBuf;
 
 /// Wall time after which the measurement of steps ends (s).
 const MEASURED_SECONDS: f64 = 1.0;
 const MOST_STEPS: usize = 50;
+/// Expected time above which a warning tells what makes the run slow (s).
+const LONG: f64 = 3600.0;
 /// Number of particles below which a body hardly has an inside.
 const FEW_PARTICLES: usize = 64;
 
@@ -43,7 +46,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let measured = measure(&mut source);
         watch.see(measured.n_steps + 1, &source.world.ledger());
         text += &outlook(&source, limit, reason, &measured);
-        let warnings = warnings(&source, &measured, &watch);
+        let mut warnings = warnings(&source, &measured, &watch);
+        warnings.extend(warning_of_long_run(&source, limit, reason, &measured));
         text += if warnings.is_empty() { "\nno warnings\n" } else { "\nwarnings\n" };
         warnings.iter().for_each(|warning| text += &format!("  - {warning}\n"));
         print(&text)
@@ -124,6 +128,59 @@ fn measure(source: &mut SceneSource) -> Measured {
     measured
 }
 
+fn expected_seconds(source: &SceneSource, limit: f64, measured: &Measured) -> f64 {
+    let steps_per_frame = (1.0 / source.scene.frame_rate / limit).ceil().max(1.0);
+    source.scene.n_frames() as f64 * steps_per_frame * measured.seconds_per_step
+}
+
+/// Returns a warning that names the value which makes a run long, and what another value would save.
+fn warning_of_long_run(
+    source: &SceneSource,
+    limit: f64,
+    reason: &str,
+    measured: &Measured,
+) -> Option<String> {
+    let seconds = expected_seconds(source, limit, measured);
+    if seconds < LONG {
+        return None;
+    }
+    let cause = match reason {
+        "asked" => format!("`time_step` asks for steps of {} s", number(limit)),
+        "speed" => format!(
+            "steps of {} s, in which the fastest particle or obstacle moves by a particle's radius, are short: half the \
+             speed is twice as fast",
+            number(limit)
+        ),
+        _ => {
+            let world = &source.world;
+            // sound crosses the particles of the quickest body in the shortest time
+            let crossing = |name: &str| {
+                let material = world.material(name)?;
+                let e = material[Property::YoungsModulus].range().1;
+                let density = material[Property::Density].range().0;
+                let body = world.body_names().iter().position(|own| own == name)? as u32;
+                let of_body = |p: &Particles| {
+                    let own = (0..p.len()).filter(|&i| p.body[i] == body);
+                    own.map(|i| 2.0 * p.radius[i]).reduce(f64::min)
+                };
+                let spacing = world.particles().filter_map(of_body).reduce(f64::min)?;
+                Some((spacing * (density / e).sqrt(), spacing, e, density, name.to_owned()))
+            };
+            let bodies = world.body_names().iter().filter_map(|name| crossing(name));
+            let (_, spacing, e, density, body) = bodies.min_by(|a, b| a.0.total_cmp(&b.0))?;
+            format!(
+                "body \"{body}\" needs steps of {} s, since it is stiff ({} Pa), light ({} kg/m3) and finely sampled \
+                 ({} m): a hundredth of `youngs_modulus` is 10 times as fast, twice the `spacing` about 16 times",
+                number(limit),
+                number(e),
+                number(density),
+                number(spacing)
+            )
+        }
+    };
+    Some(format!("the run takes about {}: {cause}", duration(seconds)))
+}
+
 fn outlook(source: &SceneSource, limit: f64, reason: &str, measured: &Measured) -> String {
     let scene = &source.scene;
     let n_particles = source.world.n_particles();
@@ -131,7 +188,7 @@ fn outlook(source: &SceneSource, limit: f64, reason: &str, measured: &Measured) 
     let steps_per_frame = (1.0 / scene.frame_rate / limit).ceil().max(1.0);
     let n_floats = n_components(&source.world.columns(), &scene.output.columns);
     let disk = ((n_frames + 1) * n_particles * 4 * (6 + n_floats)) as u64;
-    let seconds = n_frames as f64 * steps_per_frame * measured.seconds_per_step;
+    let seconds = expected_seconds(source, limit, measured);
     let mut table = Table::plain();
     let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
     row("particles", n_particles.to_string());
@@ -203,7 +260,6 @@ fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use phyxel::material::Property;
 
     #[test]
     fn vectors_count_three_times() {

@@ -148,7 +148,7 @@ pub(super) fn conclude(report: &Report, output: &Path, verbosity: Verbosity) -> 
             Err(Failure::Interrupted(format!("interrupted after frame {frame}; go on with: {resume}")))
         }
         Outcome::Stopped(frame, trouble) => Err(Failure::Run(format!(
-            "stopped after frame {frame}, as `on_trouble = \"stop\"` asks: {trouble}.\n  everything up to this frame is in {}",
+            "stopped after frame {frame}: {trouble}.\n  everything up to this frame is in {}",
             output.display()
         ))),
         Outcome::Failed(error) => Err(Failure::Run(format!(

@@ -14,3 +14,5 @@ mod support;
 mod surfacing;
 mod trouble;
 mod viewing;
+mod violent;
+mod violent_scenes;

@@ -48,6 +48,7 @@ pub(crate) fn cells(ledger: &Ledger) -> Vec<(String, String)> {
     put("crowded", n_crowded.to_string());
     put("pieces", n_pieces.map_or(String::new(), |n| n.to_string()));
     put("yielded", ledger.n_yielded.to_string());
+    put("pinched", ledger.n_pinched.to_string());
     put("max_speed", number(ledger.max_speed));
     for (name, force) in &ledger.forces {
         put_vector(&mut cells, &format!("{name}_force"), *force);
@@ -237,6 +238,7 @@ mod tests {
                 n_pieces: None,
             },
             n_yielded: 2,
+            n_pinched: 1,
             max_speed: f64::MAX,
             forces: vec![("left, \"upper\"".into(), vec3(7.0, 8.0, 9.0))],
             torques: vec![("floor".into(), vec3(1.0, 0.0, 2.0))],
@@ -256,12 +258,12 @@ mod tests {
             volumetric_energy,residual_energy,gravity_energy,plastic_work,\
             heat,obstacle_work,grip_work,field_work,hand_work,contact_gain,energy_error,energy_error_percent,\
             momentum_x,momentum_y,momentum_z,angular_momentum_x,angular_momentum_y,angular_momentum_z,volume,least_volume_ratio,largest_volume_ratio,inverted,particles,\
-            nearest_median,nearest_smallest,crowded,pieces,yielded,max_speed,\"left, \"\"upper\"\"_force_x\",\"left, \"\"upper\"\"_force_y\",\
+            nearest_median,nearest_smallest,crowded,pieces,yielded,pinched,max_speed,\"left, \"\"upper\"\"_force_x\",\"left, \"\"upper\"\"_force_y\",\
             \"left, \"\"upper\"\"_force_z\",floor_torque_x,floor_torque_y,floor_torque_z,solver_iterations\n";
         assert!(text.starts_with(header), "{text}");
         let table = LedgerTable::parse(&text).unwrap();
         assert_eq!(table.rows.len(), 2);
-        assert_eq!(table.columns[36], "left, \"upper\"_force_x");
+        assert_eq!(table.columns[37], "left, \"upper\"_force_x");
         assert_eq!(table.rows[0][5..9], [""; 4], "no elastic energy is an empty cell");
         let bits = |name: &str| table.numbers(name).unwrap()[1].to_bits();
         assert_eq!(bits("time"), (1.0f64 / 30.0).to_bits());

@@ -77,16 +77,20 @@ pub struct Contacts<'a> {
     pub(crate) work: &'a mut Real,
     /// Displacements by which overlaps were removed after particles moved; scratch data of one explicit step.
     pub(crate) pushes: &'a mut Vec<Shift>,
+    /// Number of particles in this step that obstacles push in opposite directions at once: they leave them no room.
+    pub(crate) n_pinched: &'a mut usize,
     /// Pairs of particles of different bodies, or of parts of one body.
     pub(crate) bodies: BodyContactStep<'a>,
 }
 
-/// Displacement of a particle out of an overlap, without a change of velocity.
+/// Displacement of a particle after it has moved: out of an overlap.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shift {
     pub(crate) particle: u32,
     /// Displacement (m).
     pub(crate) by: Vec3,
+    /// Difference between the motion of the whole step and that of the velocity after the contact (m).
+    pub(crate) beyond_velocity: Vec3,
     /// Share of it by which the surface of a moving obstacle has advanced in the step: this part is the obstacle's work.
     pub(crate) led: Real,
 }

@@ -41,8 +41,8 @@ impl ForceWork {
         self.is_booked = true;
     }
 
-    /// Records a share of the work of the same forces along displacements without velocity. Returns the work that moving
-    /// obstacles did against the forces (J).
+    /// Records a share of the work of the same forces along displacements that velocities do not contain. Returns the work
+    /// that moving obstacles did against the forces (J).
     pub(super) fn book_shifts(
         &mut self,
         particles: &Particles,
@@ -50,16 +50,17 @@ impl ForceWork {
         force: &[Vec3],
         shifts: &[Shift],
         share: Real,
+        displacement: impl Fn(&Shift) -> Vec3,
     ) -> Real {
         let Particles { position, velocity, mass, .. } = particles;
         let mut by_obstacles = 0.0;
         for shift in shifts {
-            let i = shift.particle as usize;
+            let (i, by) = (shift.particle as usize, displacement(shift));
             let by_fields = fields.acceleration(position[i], velocity[i]) * mass[i];
-            let work = (force[i] + by_fields).dot(shift.by) * share;
-            self.total += work;
-            self.fields += (by_fields - fields.gravity * mass[i]).dot(shift.by) * share;
-            by_obstacles -= work * shift.led;
+            let acting = force[i] + by_fields;
+            self.total += acting.dot(by) * share;
+            self.fields += (by_fields - fields.gravity * mass[i]).dot(by) * share;
+            by_obstacles -= acting.dot(shift.by) * share * shift.led;
         }
         by_obstacles
     }

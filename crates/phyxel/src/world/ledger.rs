@@ -41,6 +41,8 @@ pub struct Ledger {
     pub sampling: SamplingQuality,
     /// Largest number of particles of one group that yielded in one step.
     pub n_yielded: usize,
+    /// Largest number of particles in one step that obstacles left no room: pushed in opposite directions at once.
+    pub n_pinched: usize,
     /// Largest speed of a particle (m/s).
     pub max_speed: Real,
     /// Mean force of each grip and obstacle on the bodies over the interval (N).
@@ -117,6 +119,7 @@ impl World {
             bodies: self.body_states(),
             sampling: self.sampling_quality(),
             n_yielded: interval.n_yielded,
+            n_pinched: interval.n_pinched,
             max_speed: groups()
                 .map(|g| &g.particles.velocity)
                 .filter_map(|v| max_over(v.len(), |i| v[i].length()))

@@ -114,6 +114,7 @@ struct Interval {
     iterations: usize,
     n_unconverged: usize,
     n_yielded: usize,
+    n_pinched: usize,
     time_step: Real,
     reason: &'static str,
     grip_impulses: Vec<Vec3>,

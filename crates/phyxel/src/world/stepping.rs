@@ -86,6 +86,7 @@ impl World {
         self.pose(time_step);
         self.prepare_body_contacts(stepped, time_step);
         let time = self.time;
+        let mut n_pinched = 0;
         for &g in stepped {
             let Self { groups, posed, moves, fields, gravity, timings, interval, books, next_id, .. } = self;
             let mut own = None;
@@ -120,6 +121,7 @@ impl World {
                     touches: &mut interval.touches,
                     work: &mut books.obstacle_work,
                     pushes,
+                    n_pinched: &mut n_pinched,
                     bodies,
                 },
                 grips: Grips {
@@ -159,6 +161,7 @@ impl World {
                 return Err(self.error(g, error));
             }
         }
+        self.interval.n_pinched = self.interval.n_pinched.max(n_pinched);
         // groups stepped first may have received impulses from later ones, and later ones may not have taken all of
         // theirs
         let mut particles: Vec<_> = self.groups.iter_mut().map(|g| &mut g.particles).collect();

@@ -10,7 +10,7 @@ use phyxel_io::scene::listed;
 /// Counters that the ledger gives per frame; all others are values at the time of the frame.
 const PER_FRAME: [&str; 2] = ["solver_iterations", "unconverged_solves"];
 /// Columns of the ledger that are not counters, besides forces.
-const NO_COUNTERS: [&str; 25] = [
+const NO_COUNTERS: [&str; 37] = [
     "time",
     "time_step",
     "time_step_reason",
@@ -22,6 +22,14 @@ const NO_COUNTERS: [&str; 25] = [
     "residual_energy",
     "gravity_energy",
     "plastic_work",
+    "heat",
+    "obstacle_work",
+    "grip_work",
+    "field_work",
+    "hand_work",
+    "contact_gain",
+    "energy_error",
+    "energy_error_percent",
     "momentum_x",
     "momentum_y",
     "momentum_z",
@@ -29,12 +37,16 @@ const NO_COUNTERS: [&str; 25] = [
     "angular_momentum_y",
     "angular_momentum_z",
     "volume",
+    "least_volume_ratio",
+    "largest_volume_ratio",
+    "inverted",
     "particles",
     "nearest_median",
     "nearest_smallest",
     "crowded",
     "pieces",
     "yielded",
+    "pinched",
     "max_speed",
 ];
 
@@ -122,6 +134,8 @@ fn rows(runs: &[MethodRun], measures: &[Measures]) -> Vec<Row> {
     put("residual_energy_end", "J", &|_, m| Cell::Number(column(m, "residual_energy", last)));
     put("residual_energy_peak", "J", &|_, m| Cell::Number(column(m, "residual_energy", peak)));
     put("plastic_work_end", "J", &|_, m| Cell::Number(column(m, "plastic_work", last)));
+    put("heat_end", "J", &|_, m| Cell::Number(column(m, "heat", last)));
+    put("energy_error_end", "J", &|_, m| Cell::Number(column(m, "energy_error", last)));
     put("volume_change_end", "%", &|_, m| over(m, volume_change, last));
     put("volume_change_largest", "%", &|_, m| over(m, volume_change, largest));
     put("height_end", "m", &|_, m| over(m, FrameMeasures::height, last));

@@ -138,7 +138,7 @@ fn part(pair: &mut Pair, all: &mut AllGroups<'_, '_>, time_step: Real, pushes: &
         if all.is_own(k) {
             let (particles, i) = all.own_mut(k);
             particles.position[i] += shift;
-            pushes.push(Shift { particle: i as u32, by: shift, led: 0.0 });
+            pushes.push(Shift { particle: i as u32, by: shift, beyond_velocity: shift, led: 0.0 });
         }
     }
     pair.gap += parted;

@@ -8,7 +8,7 @@ mod obstacles;
 pub(super) use frequency::{MISSED, highest_frequency};
 
 use super::StepContext;
-use crate::contact::{Contacts, Phase};
+use crate::contact::{Contacts, Phase, Shift};
 use crate::forces::Damping;
 use crate::linear::Solved;
 use crate::math::{Real, Vec3, sum_over};
@@ -32,8 +32,8 @@ pub fn kick(particles: &mut Particles, ctx: &mut StepContext<'_>, force: &[Vec3]
     timings.stage("integrate", || {
         if work.is_booked {
             work.book(particles, fields, force, duration);
-            let led = work.book_shifts(particles, fields, force, contacts.pushes, duration / *time_step);
-            *contacts.work += led;
+            let (share, shift) = (duration / *time_step, |shift: &Shift| shift.beyond_velocity);
+            *contacts.work += work.book_shifts(particles, fields, force, contacts.pushes, share, shift);
         } else {
             work.kicked = duration;
         }
@@ -97,7 +97,8 @@ pub fn drift(particles: &mut Particles, ctx: &mut StepContext<'_>, force: &[Vec3
         contacts.pushes.clear();
         respond(contacts, particles, Phase::AfterMoving);
         let share = work.kicked / *time_step;
-        *contacts.work += work.book_shifts(particles, fields, force, contacts.pushes, share);
+        *contacts.work +=
+            work.book_shifts(particles, fields, force, contacts.pushes, share, |shift| shift.by);
         grips.place(particles);
     });
 }

@@ -11,6 +11,8 @@ use rayon::prelude::*;
 
 /// A particle whose distance to the surface exceeds its radius by less than this (radii) touches it.
 const TOUCHING: Real = 1e-4;
+/// Cosine between the normals of two obstacles below which they push a particle in opposite directions.
+const PINCHED: Real = -0.5;
 
 /// Changes velocities and, after moving, positions of the particles that touch obstacles.
 pub(super) fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, phase: Phase) {
@@ -30,7 +32,7 @@ pub(super) fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, ph
         .enumerate()
         .map(|(chunk, ((((((position, velocity), mass), radius), touching), given), body))| {
             let mut impulses = vec![Vec3::ZERO; obstacles.len()];
-            let (mut work, mut pushes) = (0.0, Vec::new());
+            let (mut work, mut pushes, mut n_pinched) = (0.0, Vec::new(), 0);
             // particle, obstacle, impulse
             let mut given_by: Vec<(usize, usize, Vec3)> = Vec::new();
             for i in 0..position.len() {
@@ -47,28 +49,37 @@ pub(super) fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, ph
                 let moved_to = position[i];
                 let point =
                     TouchingPoint { position: &mut position[i], radius: radius[i], mark: touching[i] };
-                touching[i] = respond_one(obstacles, phase, time_step, point, |meeting, obstacle| {
-                    let (change, surface_velocity) = match meeting {
-                        Meeting::Slides(contact) => (contact.velocity_change(now), contact.surface_velocity),
-                        Meeting::Stuck(carried) => (carried - now, carried),
-                    };
-                    now += change;
-                    impulses[obstacle] += change * mass[i];
-                    work += (change * mass[i]).dot(surface_velocity);
-                    given_by.push((i, obstacle, change * mass[i]));
-                    last = Some((obstacle, surface_velocity));
-                });
+                let is_pinched;
+                (touching[i], is_pinched) =
+                    respond_one(obstacles, phase, time_step, point, |meeting, obstacle| {
+                        let (change, surface_velocity) = match meeting {
+                            Meeting::Slides(contact) => {
+                                (contact.velocity_change(now), contact.surface_velocity)
+                            }
+                            Meeting::Stuck(carried) => (carried - now, carried),
+                        };
+                        now += change;
+                        impulses[obstacle] += change * mass[i];
+                        work += (change * mass[i]).dot(surface_velocity);
+                        given_by.push((i, obstacle, change * mass[i]));
+                        last = Some((obstacle, surface_velocity));
+                    });
                 if let Some((obstacle, surface_velocity)) = last {
                     impulses[obstacle] -= earlier * mass[i];
                     work -= (earlier * mass[i]).dot(surface_velocity);
                     given_by.push((i, obstacle, -earlier * mass[i]));
                     velocity[i] = now;
                 }
-                if let Some((_, surface_velocity)) = last.filter(|_| position[i] != moved_to) {
+                n_pinched += usize::from(is_pinched);
+                if let Some((_, surface_velocity)) = last.filter(|_| phase == Phase::AfterMoving) {
                     let by = position[i] - moved_to;
-                    let advance = surface_velocity.dot(by) * time_step / by.length_squared();
-                    let particle = (chunk * CHUNK + i) as u32;
-                    pushes.push(Shift { particle, by, led: advance.clamp(0.0, 1.0) });
+                    let led = surface_velocity.dot(by) * time_step / by.length_squared();
+                    pushes.push(Shift {
+                        particle: (chunk * CHUNK + i) as u32,
+                        by,
+                        beyond_velocity: by - (now - without) * time_step,
+                        led: if led > 0.0 { led.min(1.0) } else { 0.0 },
+                    });
                 }
                 if phase == Phase::BeforeMoving && last.is_some() {
                     given[i] = now - without;
@@ -80,14 +91,15 @@ pub(super) fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, ph
             for (i, obstacle, impulse) in given_by {
                 Touch::add(&mut touches, body[i], obstacle, impulse, position[i]);
             }
-            Partial { impulses, touches, work, pushes }
+            Partial { impulses, touches, work, pushes, n_pinched }
         })
         .collect();
-    for Partial { impulses, touches, work, pushes } in partial {
+    for Partial { impulses, touches, work, pushes, n_pinched } in partial {
         contacts.impulses.iter_mut().zip(impulses).for_each(|(sum, part)| *sum += part);
         touches.into_iter().for_each(|touch| Touch::merge(contacts.touches, touch));
         *contacts.work += work;
         contacts.pushes.extend(pushes);
+        *contacts.n_pinched += n_pinched;
     }
 }
 
@@ -99,6 +111,7 @@ struct Partial {
     work: Real,
     /// Particles that were pushed out.
     pushes: Vec<Shift>,
+    n_pinched: usize,
 }
 
 /// Kind of contact between a particle and an obstacle.
@@ -115,8 +128,8 @@ struct TouchingPoint<'a> {
     mark: u32,
 }
 
-/// Handles one particle against all obstacles and returns its new mark. Calls `meet` with each contact and the
-/// obstacle's number.
+/// Handles one particle against all obstacles and returns its new mark, and whether obstacles push it in opposite
+/// directions. Calls `meet` with each contact and the obstacle's number.
 #[inline]
 fn respond_one(
     obstacles: &[PosedObstacle],
@@ -124,26 +137,28 @@ fn respond_one(
     time_step: Real,
     point: TouchingPoint<'_>,
     mut meet: impl FnMut(Meeting, usize),
-) -> u32 {
+) -> (u32, bool) {
     let TouchingPoint { position, radius, mark } = point;
     let has_moved = phase != Phase::BeforeMoving;
     if mark >= STUCK {
         let k = (mark - STUCK) as usize;
         meet(Meeting::Stuck(obstacles[k].carried_velocity(*position, has_moved, time_step)), k);
-        return mark;
+        return (mark, false);
     }
-    let mut mark = TOUCHES_NOTHING;
+    let (mut mark, mut pushed, mut is_pinched) = (TOUCHES_NOTHING, Vec3::ZERO, false);
     for (k, obstacle) in obstacles.iter().enumerate() {
         let Some(contact) = obstacle.query(*position, radius * (1.0 + TOUCHING), time_step) else { continue };
         if phase == Phase::AfterMoving && contact.gap < radius {
             *position += contact.normal * (radius - contact.gap);
+            is_pinched |= contact.normal.dot(pushed) < PINCHED;
+            pushed = contact.normal;
         }
         if contact.friction == Friction::Stick {
             meet(Meeting::Stuck(obstacle.carried_velocity(*position, has_moved, time_step)), k);
-            return k as u32 + STUCK;
+            return (k as u32 + STUCK, is_pinched);
         }
         mark = TOUCHES;
         meet(Meeting::Slides(contact), k);
     }
-    mark
+    (mark, is_pinched)
 }

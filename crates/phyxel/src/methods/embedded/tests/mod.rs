@@ -40,7 +40,7 @@ fn disagree(method: &mut Embedded, particles: &Particles) {
 fn with_context<T>(time_step: Real, act: impl FnOnce(&mut StepContext<'_>) -> T) -> T {
     let (mut touching, mut given, mut holds) = (Vec::new(), Vec::new(), Holds::default());
     let (mut touches, mut pushes) = (Vec::new(), Vec::new());
-    let (mut obstacle_work, mut grip_work) = (0.0, 0.0);
+    let (mut obstacle_work, mut grip_work, mut n_pinched) = (0.0, 0.0, 0);
     let (mut next_id, mut timings, mut carried) = (1_000_000, Timings::default(), CarriedPoints::default());
     let mut no_bodies = BodyContacts::new(false, Vec::new());
     let contacts = Contacts {
@@ -53,6 +53,7 @@ fn with_context<T>(time_step: Real, act: impl FnOnce(&mut StepContext<'_>) -> T)
         touches: &mut touches,
         work: &mut obstacle_work,
         pushes: &mut pushes,
+        n_pinched: &mut n_pinched,
         bodies: BodyContactStep::new(&mut no_bodies, 0, vec![None]),
     };
     let mut ctx = StepContext {
