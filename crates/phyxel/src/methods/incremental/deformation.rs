@@ -67,7 +67,7 @@ impl Incremental {
         let row = self.neighbors.row(i).iter().zip(&self.bond_facts[range.clone()]);
         for (((&j, facts), &r), weight) in row.zip(&self.residual[range]).zip(weights) {
             let bond = x[j as usize] - x[i];
-            *weight = facts.weight(self.params.force_form, bond);
+            *weight = facts.weight(self.params.force_form, bond - r);
             let w = Real::from(*weight);
             n_active += usize::from(w > 0.0);
             moment += outer(bond * w, bond);
