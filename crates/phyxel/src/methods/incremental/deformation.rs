@@ -67,11 +67,11 @@ impl Incremental {
         let row = self.neighbors.row(i).iter().zip(&self.bond_facts[range.clone()]);
         for (((&j, facts), &r), weight) in row.zip(&self.residual[range]).zip(weights) {
             let bond = x[j as usize] - x[i];
-            *weight = facts.weight(self.params.force_form, bond - r);
+            *weight = facts.weight(self.params.force_form, bond, r);
             let w = Real::from(*weight);
             n_active += usize::from(w > 0.0);
             moment += outer(bond * w, bond);
-            let pull = r * (0.5 * w * Real::from(facts.stiffness));
+            let pull = r * (0.5 * w * Real::from(facts.stiffness()));
             spare -= outer(pull, bond - r);
             unseen += 0.5 * pull.dot(r);
         }
@@ -179,7 +179,7 @@ impl Incremental {
             for (((&j, &w), facts), &r) in row.zip(&this.residual[range]) {
                 let j = j as usize;
                 let bond = x[j] - x[i];
-                let pair = (own + this.carriers[j]) * bond + r * Real::from(facts.stiffness);
+                let pair = (own + this.carriers[j]) * bond + r * Real::from(facts.stiffness());
                 sum += pair * Real::from(w);
                 if facts.is_crowded(bond) {
                     sum += this.repulsion(facts, i, j).force(bond);
@@ -281,7 +281,7 @@ impl Incremental {
                 .zip(&self.weights[self.neighbors.range(i)])
                 .map(|(((&j, facts), r), &weight)| {
                     let crowding = self.repulsion(facts, i, j as usize).energy(x[j as usize] - x[i]);
-                    0.5 * Real::from(weight * facts.stiffness) * r.length_squared() + crowding
+                    0.5 * Real::from(weight * facts.stiffness()) * r.length_squared() + crowding
                 })
                 .sum();
             let density = |f| law.energy_density(self.lame.at(i), f);

@@ -11,6 +11,8 @@ use rayon::prelude::*;
 
 /// Width of the skin: lists reach farther than the support by this fraction of it.
 const SKIN: Real = 0.1;
+/// Elastic stretch above which a bond counts as stretched.
+const STRETCHED: Real = 1.02;
 /// Fraction of particles that may be strained by more than half the skin, and lack neighbours without weight.
 const FEW_STRAINED: Real = 0.002;
 /// Largest strain of any particle before lists are renewed.
@@ -211,10 +213,12 @@ impl Incremental {
                 let metric = self.metric[i].mean(&self.metric[j]);
                 let (d, m) = (metric.diagonal / (h * h), metric.mixed / (h * h));
                 let along = x[j] - x[i];
-                let squeeze = (along.length_squared() / metric.square(along)).sqrt().min(1.0);
+                let stretch = (along.length_squared() / metric.square(along)).sqrt();
+                let squeeze = stretch.min(1.0);
+                let stiffness = (facts[i].stiffness + facts[j].stiffness) as f32;
                 *bond = BondFacts {
                     metric: [d.x, d.y, d.z, m.x, m.y, m.z].map(|v| v as f32),
-                    stiffness: (facts[i].stiffness + facts[j].stiffness) as f32,
+                    signed_stiffness: if stretch > STRETCHED { -stiffness } else { stiffness },
                     room: (0.5 * (room(i, squeeze) + room(j, squeeze))) as f32,
                 };
             }
@@ -279,8 +283,8 @@ impl Metric {
 pub(super) struct BondFacts {
     /// Metric of the bond divided by h_ij² (1/m²).
     metric: [f32; 6],
-    /// Stiffness of the residual, c_i + c_j (N/m).
-    pub(super) stiffness: f32,
+    /// Stiffness of the residual, c_i + c_j (N/m); negative if the bond was stretched when lists were renewed.
+    signed_stiffness: f32,
     /// Distance below which the ends repel each other (m).
     room: f32,
 }
@@ -293,9 +297,18 @@ impl BondFacts {
         bond.length_squared() < room * room
     }
 
-    /// Returns the weight of the bond in the fit.
+    /// Returns the stiffness of the residual (N/m).
     #[inline(always)]
-    pub(super) fn weight(&self, form: ForceForm, bond: Vec3) -> f32 {
+    pub(super) fn stiffness(&self) -> f32 {
+        self.signed_stiffness.abs()
+    }
+
+    /// Returns the weight of the bond in the fit. Bonds that are stretched have it without their residual: if weights
+    /// fell with what the fit does not see, matter under tension would draw together and tear; if they did not, matter
+    /// under pressure would buckle.
+    #[inline(always)]
+    pub(super) fn weight(&self, form: ForceForm, bond: Vec3, residual: Vec3) -> f32 {
+        let bond = if self.signed_stiffness.is_sign_negative() { bond - residual } else { bond };
         let [xx, yy, zz, yz, zx, xy] = self.metric;
         let (x, y, z) = (bond.x as f32, bond.y as f32, bond.z as f32);
         let t =

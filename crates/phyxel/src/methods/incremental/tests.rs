@@ -88,7 +88,7 @@ fn forces_are_minus_the_gradient_of_the_energy() {
                 .sum();
             let bonds = method.residual.iter().zip(&method.weights).zip(&method.bond_facts);
             let of_bonds: Real = bonds
-                .map(|((r, w), facts)| Real::from(*w) * Real::from(facts.stiffness) * r.length_squared())
+                .map(|((r, w), facts)| Real::from(*w) * Real::from(facts.stiffness()) * r.length_squared())
                 .sum();
             let row =
                 |i: usize| method.neighbors.row(i).iter().zip(&method.bond_facts[method.neighbors.range(i)]);

@@ -10,8 +10,8 @@ use crate::contact::{BodyContactStep, BodyContacts, Contacts, Grips, Holds};
 use crate::forces::Fields;
 use crate::material::Lame;
 use crate::math::{Random, frobenius_norm, polar, svd, trace, vec3};
-use crate::methods::{ForceWork, Timings};
 use crate::methods::testing::{E, NU, lattice, matter, random_map};
+use crate::methods::{ForceWork, Timings};
 use crate::neighbors::BondRows;
 use crate::surface::CarriedPoints;
 
