@@ -24,13 +24,14 @@ mod values;
 mod with_events;
 mod world;
 
-pub use file::{ParseOptions, SceneFile};
+pub use file::{LARGEST_FILE, ParseOptions, SceneFile};
 pub use overrides::{apply_overrides, with_method};
 pub use presets::{materials_markdown, preset_properties};
-pub use problem::{Problem, SceneError, line_column};
+pub use problem::{Problem, SceneError, line_column, shown_part};
 pub use schema::{json_schema, reference_markdown};
 pub use spans::Spans;
 pub use spelling::{listed, nearest};
 pub use units::{Dimension, UnitError, parse_quantity};
+pub use values::LARGEST_NUMBER;
 pub use with_events::with_events;
 pub use world::{BuiltScene, WorldOptions};

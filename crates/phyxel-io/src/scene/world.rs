@@ -4,9 +4,9 @@
 use super::build::property_path;
 use super::description as scene;
 use super::spelling::nearest;
-use super::{Problem, SceneError, SceneFile};
+use super::{LARGEST_NUMBER, Problem, SceneError, SceneFile};
 use crate::mesh::{self, PolygonMesh};
-use crate::surface::SurfaceMesh;
+use crate::surface::{SurfaceError, SurfaceMesh};
 use phyxel::contact::{Axes, Grip, Keyframe, Motion, Obstacle};
 use phyxel::forces::{Field, ForceField};
 use phyxel::geometry::{Fill, FillError, PlacedShape, Placement, Shape, Spacing, TriangleMesh};
@@ -68,10 +68,11 @@ impl SceneFile {
     /// As [`SceneFile::build_world`], or if a mesh has no texture coordinates where they are needed.
     pub fn build(&self, folder: &Path, options: &WorldOptions) -> Result<BuiltScene, SceneError> {
         let meshes = self.read_meshes(folder)?;
-        let surfaces = self.surface_meshes(&meshes)?;
-        let obstacles: Vec<Obstacle> =
-            self.scene.obstacles.iter().map(|o| convert_obstacle(o, &meshes)).collect();
         let scene = &self.scene;
+        let bodies: Vec<Body> = scene.bodies.iter().map(|body| self.body(body, &meshes, options)).collect();
+        let obstacles: Vec<Obstacle> = scene.obstacles.iter().map(|o| convert_obstacle(o, &meshes)).collect();
+        self.check_extents(&bodies, &obstacles)?;
+        let surfaces = self.surface_meshes(&bodies, &meshes)?;
         let mut builder =
             World::builder().gravity(scene.gravity).time_step(scene.time_step).body_contact(scene.contact);
         for factory in &scene.methods.0 {
@@ -80,8 +81,7 @@ impl SceneFile {
         if let Some(clock) = options.clock {
             builder = builder.clock(clock);
         }
-        for (body, surface) in scene.bodies.iter().zip(&surfaces) {
-            let mut built = self.body(body, &meshes, options);
+        for ((body, mut built), surface) in scene.bodies.iter().zip(bodies).zip(&surfaces) {
             if let (Some(surface), Some(scene::Surface::Mesh { order, .. })) = (surface, body.surface) {
                 built.carried = Carried { points: surface.vertices().to_vec(), order };
             }
@@ -137,17 +137,43 @@ impl SceneFile {
         Ok(self.scene.obstacles.iter().map(|o| convert_obstacle(o, &meshes)).collect())
     }
 
-    fn surface_meshes(&self, meshes: &Meshes) -> Result<Vec<Option<SurfaceMesh>>, SceneError> {
-        let one = |(k, body): (usize, &scene::Body)| {
+    /// Refuses bodies and obstacles that reach farther than frames can hold, by their shape and placement together.
+    fn check_extents(&self, bodies: &[Body], obstacles: &[Obstacle]) -> Result<(), SceneError> {
+        let is_far = |shape: &PlacedShape| {
+            shape
+                .bounds()
+                .is_some_and(|bounds| bounds.min.abs().max(bounds.max.abs()).max_element() > LARGEST_NUMBER)
+        };
+        let bodies = bodies.iter().enumerate().map(|(k, body)| (format!("bodies.{k}.shape"), &body.shape));
+        let obstacles = obstacles.iter().enumerate().map(|(k, o)| (format!("obstacles.{k}.shape"), &o.shape));
+        match bodies.chain(obstacles).find(|(_, shape)| is_far(shape)) {
+            Some((path, _)) => {
+                let message = format!("the shape reaches farther than {LARGEST_NUMBER:e} m from the origin");
+                Err(self.error_at(&path, message, Some("lower its size, `scale` or `position`".to_owned())))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn surface_meshes(
+        &self,
+        bodies: &[Body],
+        meshes: &Meshes,
+    ) -> Result<Vec<Option<SurfaceMesh>>, SceneError> {
+        let one = |(k, (body, built)): (usize, (&scene::Body, &Body))| {
             let Some(scene::Surface::Mesh { edge, uvs, .. }) = body.surface else { return Ok(None) };
-            let shape = placed(&body.shape, meshes);
+            let shape = &built.shape;
             let path = format!("bodies.{k}.surface");
-            let failed = |message: String| self.error_at(&path, message, None);
             let mesh = match carried_file(body).and_then(|file| meshes[file].polygons.clone()) {
                 Some(polygons) => SurfaceMesh::new(polygons.placed(&shape.placement)),
                 None => {
-                    let edge = edge.unwrap_or_else(|| smallest_spacing(body, &shape));
-                    SurfaceMesh::of_shape(&shape, edge).map_err(|error| failed(error.to_string()))?
+                    // edges are as long as the spacing by default: too many particles are reported first
+                    let too_many = |source| BuildError::Fill { body: k, name: body.name.clone(), source };
+                    built.fill.check(shape).map_err(|source| self.build_error(&too_many(source)))?;
+                    let edge = edge.unwrap_or_else(|| smallest_spacing(body, shape));
+                    let failed =
+                        |error: SurfaceError| self.error_at(&format!("{path}.edge"), error.to_string(), None);
+                    SurfaceMesh::of_shape(shape, edge).map_err(failed)?
                 }
             };
             if uvs && !mesh.has_uvs() {
@@ -157,7 +183,7 @@ impl SceneFile {
             }
             Ok(Some(mesh))
         };
-        self.scene.bodies.iter().enumerate().map(one).collect()
+        self.scene.bodies.iter().zip(bodies).enumerate().map(one).collect()
     }
 
     /// Returns every mesh file with the path of its key.
