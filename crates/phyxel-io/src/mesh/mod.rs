@@ -143,4 +143,6 @@ fn parse(
 }
 
 #[cfg(test)]
+mod limit_tests;
+#[cfg(test)]
 mod tests;

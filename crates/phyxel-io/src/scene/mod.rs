@@ -4,6 +4,7 @@
 //! scene reference of the documentation follow. Reading collects all problems of a file, each with its place. `world`
 //! turns a scene into a world of the engine.
 
+mod body_surfaces;
 mod build;
 mod checks;
 pub mod description;
@@ -19,6 +20,7 @@ mod settings;
 mod spans;
 mod spelling;
 mod units;
+mod unknown;
 mod validate;
 mod values;
 mod with_events;

@@ -1,12 +1,13 @@
 //! Construction of a world from a scene: meshes are read, shapes filled and methods created. Errors are reported at
 //! their place in the scene file.
 
+use super::body_surfaces::carried_file;
 use super::build::property_path;
 use super::description as scene;
 use super::spelling::nearest;
 use super::{LARGEST_NUMBER, Problem, SceneError, SceneFile};
 use crate::mesh::{self, PolygonMesh};
-use crate::surface::{SurfaceError, SurfaceMesh};
+use crate::surface::SurfaceMesh;
 use phyxel::contact::{Axes, Grip, Keyframe, Motion, Obstacle};
 use phyxel::forces::{Field, ForceField};
 use phyxel::geometry::{Fill, FillError, PlacedShape, Placement, Shape, Spacing, TriangleMesh};
@@ -44,13 +45,13 @@ pub struct BuiltScene {
 }
 
 /// Mesh files of a scene, each read once.
-type Meshes = BTreeMap<String, MeshFile>;
+pub(super) type Meshes = BTreeMap<String, MeshFile>;
 
 /// Content of a mesh file.
-struct MeshFile {
+pub(super) struct MeshFile {
     solid: Arc<TriangleMesh>,
     /// Polygons of files that bodies carry along as their surface.
-    polygons: Option<PolygonMesh>,
+    pub(super) polygons: Option<PolygonMesh>,
 }
 
 impl SceneFile {
@@ -155,37 +156,6 @@ impl SceneFile {
         }
     }
 
-    fn surface_meshes(
-        &self,
-        bodies: &[Body],
-        meshes: &Meshes,
-    ) -> Result<Vec<Option<SurfaceMesh>>, SceneError> {
-        let one = |(k, (body, built)): (usize, (&scene::Body, &Body))| {
-            let Some(scene::Surface::Mesh { edge, uvs, .. }) = body.surface else { return Ok(None) };
-            let shape = &built.shape;
-            let path = format!("bodies.{k}.surface");
-            let mesh = match carried_file(body).and_then(|file| meshes[file].polygons.clone()) {
-                Some(polygons) => SurfaceMesh::new(polygons.placed(&shape.placement)),
-                None => {
-                    // edges are as long as the spacing by default: too many particles are reported first
-                    let too_many = |source| BuildError::Fill { body: k, name: body.name.clone(), source };
-                    built.fill.check(shape).map_err(|source| self.build_error(&too_many(source)))?;
-                    let edge = edge.unwrap_or_else(|| smallest_spacing(body, shape));
-                    let failed =
-                        |error: SurfaceError| self.error_at(&format!("{path}.edge"), error.to_string(), None);
-                    SurfaceMesh::of_shape(shape, edge).map_err(failed)?
-                }
-            };
-            if uvs && !mesh.has_uvs() {
-                let message = format!("the surface of body \"{}\" has no texture coordinates", body.name);
-                let help = "give the body a mesh file that has them, or leave `uvs` out".to_owned();
-                return Err(self.error_at(&format!("{path}.uvs"), message, Some(help)));
-            }
-            Ok(Some(mesh))
-        };
-        self.scene.bodies.iter().zip(bodies).enumerate().map(one).collect()
-    }
-
     /// Returns every mesh file with the path of its key.
     fn mesh_places(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
@@ -257,7 +227,7 @@ impl SceneFile {
     }
 
     /// Converts an error of the engine to an error at its place in the scene.
-    fn build_error(&self, error: &BuildError) -> SceneError {
+    pub(super) fn build_error(&self, error: &BuildError) -> SceneError {
         let (path, help) = match error {
             BuildError::Fill { body, source, .. } => {
                 let key = match self.scene.bodies[*body].resolution {
@@ -331,23 +301,6 @@ fn column_help(name: &str, known: &[ColumnInfo]) -> String {
         (None, None) => String::new(),
     };
     format!("{hint}columns here are: {}", names().collect::<Vec<_>>().join(", "))
-}
-
-/// Returns the mesh file that a body carries along as its surface, if it does.
-fn carried_file(body: &scene::Body) -> Option<&String> {
-    match (&body.surface, &body.shape.shape) {
-        (Some(scene::Surface::Mesh { .. }), scene::Shape::Mesh { file }) => Some(file),
-        _ => None,
-    }
-}
-
-/// Returns the distance between neighbouring particles of a body, where they are densest (m).
-fn smallest_spacing(body: &scene::Body, shape: &PlacedShape) -> f64 {
-    match body.resolution {
-        scene::Resolution::Spacing(a) => a,
-        scene::Resolution::SpacingAlong { from, to, .. } => from.min(to),
-        scene::Resolution::Particles(n) => (shape.volume() / n as f64).cbrt(),
-    }
 }
 
 fn find_meshes(shape: &scene::Shape, path: &str, found: &mut Vec<(String, String)>) {
