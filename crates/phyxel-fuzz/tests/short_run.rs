@@ -4,11 +4,10 @@ use phyxel_fuzz::{Mutation, TARGETS, Target};
 use std::panic::catch_unwind;
 use std::time::{Duration, Instant};
 
-/// Longest time for all inputs of a target.
-const TIME_PER_TARGET: Duration = Duration::from_secs(5);
 /// Longest time for one input; the readers need milliseconds, but the machine may be busy.
 const LONGEST: Duration = Duration::from_secs(2);
-const N_INPUTS: usize = 20_000;
+/// Number of inputs of each target.
+const N_INPUTS: usize = 10_000;
 /// Targets whose readers do not check all that they read yet.
 const UNCHECKED: &[&str] = &["state"];
 
@@ -41,18 +40,14 @@ fn readers_survive_changed_seeds() {
     for target in TARGETS.iter().filter(|target| !UNCHECKED.contains(&target.name)) {
         let mut inputs = (target.seeds)();
         let n_seeds = inputs.len();
-        let (begin, mut mutation) = (Instant::now(), Mutation::new(1));
-        let mut n_read = 0;
-        while n_read < N_INPUTS && begin.elapsed() < TIME_PER_TARGET {
+        let mut mutation = Mutation::new(1);
+        for _ in 0..N_INPUTS {
             let changed = mutation.of(&inputs);
             let is_accepted = read(target, &changed);
-            n_read += 1;
             // what is still accepted is changed further
             if is_accepted && inputs.len() < n_seeds + 200 {
                 inputs.push(changed);
             }
         }
-        println!("{}: {n_read} inputs, {} accepted", target.name, inputs.len());
-        assert!(n_read > 50, "{}: only {n_read} inputs", target.name);
     }
 }
