@@ -1,11 +1,15 @@
 //! Failures of a command, their messages, and the exit codes.
 
-use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, NamedSource, SourceSpan};
+use miette::{
+    Diagnostic, GraphicalReportHandler, GraphicalTheme, MietteError, MietteSpanContents, SourceCode,
+    SourceSpan, SpanContents,
+};
 use phyxel_io::export::ExportError;
 use phyxel_io::results::ResultError;
-use phyxel_io::scene::SceneError;
+use phyxel_io::scene::{SceneError, line_column, shown_part};
 use phyxel_io::viewer::ViewerError;
 use std::io::IsTerminal;
+use std::ops::Range;
 use std::process::ExitCode;
 
 /// Exit code of a run that was stopped by Ctrl-C, as shells define it.
@@ -149,11 +153,58 @@ fn has_color() -> bool {
 struct SceneProblem {
     message: String,
     #[source_code]
-    source_code: NamedSource<String>,
+    source_code: Excerpt,
     #[label("here")]
     span: SourceSpan,
     #[help]
     help: Option<String>,
+}
+
+/// The part of a scene's text that is shown with a problem; lines of any length and number are in the file.
+#[derive(Debug)]
+struct Excerpt {
+    name: String,
+    text: String,
+    /// Byte, line and column in the file at which the part begins, counted from 0.
+    start: usize,
+    line: usize,
+    column: usize,
+}
+
+impl Excerpt {
+    fn new(error: &SceneError, span: &Range<usize>) -> Self {
+        let shown = shown_part(&error.source_text, span);
+        let (line, column) = error.line_column(shown.start);
+        let text = error.source_text[shown.clone()].to_owned();
+        Self { name: error.source_name.clone(), text, start: shown.start, line: line - 1, column: column - 1 }
+    }
+}
+
+impl SourceCode for Excerpt {
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        n_lines_before: usize,
+        _n_lines_after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        // lines around a problem are asked for when it is drawn, none when its place is named
+        let at = if n_lines_before > 0 {
+            0
+        } else {
+            span.offset().saturating_sub(self.start).min(self.text.len())
+        };
+        let (line, column) = line_column(&self.text, at);
+        let column = if line == 1 { self.column + column - 1 } else { column - 1 };
+        let text = &self.text[self.text.floor_char_boundary(at)..];
+        Ok(Box::new(MietteSpanContents::new_named(
+            self.name.clone(),
+            text.as_bytes(),
+            (self.start + at, text.len()).into(),
+            self.line + line - 1,
+            column,
+            text.lines().count(),
+        )))
+    }
 }
 
 /// Formats all problems of a scene with their lines.
@@ -162,11 +213,12 @@ fn scene_report(error: &SceneError, color: bool) -> String {
     let handler = GraphicalReportHandler::new_themed(theme).with_links(false).with_width(100);
     let mut text = String::new();
     for problem in &error.problems {
-        let end = problem.span.end.min(error.source_text.len());
+        let source_code = Excerpt::new(error, &problem.span);
+        let end = problem.span.end.min(source_code.start + source_code.text.len());
         let start = problem.span.start.min(end);
         let shown = SceneProblem {
             message: problem.message.clone(),
-            source_code: NamedSource::new(&error.source_name, error.source_text.clone()),
+            source_code,
             span: (start, end - start).into(),
             help: problem.help.clone(),
         };
@@ -175,8 +227,10 @@ fn scene_report(error: &SceneError, color: bool) -> String {
             return error.to_string();
         }
     }
-    let n_problems = error.problems.len();
-    if n_problems > 1 {
+    let n_problems = error.problems.len() + error.n_left_off;
+    if error.n_left_off > 0 {
+        text += &format!("{n_problems} problems in {}; these are the first\n", error.source_name);
+    } else if n_problems > 1 {
         text += &format!("{n_problems} problems in {}\n", error.source_name);
     }
     text

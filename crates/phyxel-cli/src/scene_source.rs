@@ -9,7 +9,9 @@ use phyxel::methods::CATALOGUE;
 use phyxel::world::World;
 use phyxel_io::results::{BodyInfo, BundledScene, ContentDigest, bundle_meshes};
 use phyxel_io::scene::description::{Resolution, Sampling, Scene, Varying};
-use phyxel_io::scene::{BuiltScene, ParseOptions, SceneFile, WorldOptions, apply_overrides, with_method};
+use phyxel_io::scene::{
+    BuiltScene, LARGEST_FILE, ParseOptions, SceneFile, WorldOptions, apply_overrides, with_method,
+};
 use std::path::{Path, PathBuf};
 
 /// Returns the number of particles that fit into memory if all are of the largest kind in the scene.
@@ -95,8 +97,8 @@ impl SceneText {
     /// Reads a scene file and applies overrides.
     pub(crate) fn read(path: &Path, overrides: &[(String, String)]) -> Result<Self, Failure> {
         let name = path.display().to_string();
-        let bytes =
-            std::fs::read(path).map_err(|error| Failure::Usage(format!("cannot read {name}: {error}")))?;
+        let bytes = phyxel_io::read_file(path, LARGEST_FILE)
+            .map_err(|error| Failure::Usage(format!("cannot read {name}: {error}")))?;
         if std::str::from_utf8(&bytes).is_err() {
             // this reports the position of the invalid text
             parse_bytes(&bytes, &name)?;
@@ -159,7 +161,7 @@ pub(crate) fn load_obstacles(path: &Path) -> Result<Vec<Obstacle>, Failure> {
 
 /// Reads the title of a scene file, if it is valid.
 pub(crate) fn title(path: &Path) -> Option<String> {
-    let file = parse_bytes(&std::fs::read(path).ok()?, "scene").ok()?;
+    let file = parse_bytes(&phyxel_io::read_file(path, LARGEST_FILE).ok()?, "scene").ok()?;
     Some(file.scene.title.unwrap_or_default())
 }
 

@@ -1,8 +1,11 @@
 //! Scene files, mesh files, frames, checkpoints, exports and what the viewer shows, for the phyxel engine.
 
 pub mod export;
+mod input_file;
 pub mod mesh;
 pub mod results;
 pub mod scene;
 pub mod surface;
 pub mod viewer;
+
+pub use input_file::read_file;

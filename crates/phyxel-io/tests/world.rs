@@ -162,3 +162,35 @@ fn mesh_bodies_are_filled() {
     assert_eq!(world.n_particles(), 64);
     assert!((world.ledger().volume - 0.008).abs() < 1e-9);
 }
+
+/// Surfaces are made before shapes are filled, and their edges are as long as the spacing.
+#[test]
+fn too_many_particles_are_refused_before_a_surface_is_made_for_them() {
+    let with_surface = "spacing = 1e-4\nsurface = { kind = \"mesh\" }";
+    refused("spacing = 0.05", with_surface, "particles would be needed");
+}
+
+#[test]
+fn surfaces_of_too_many_triangles_are_refused() {
+    let with_surface = "surface = { kind = \"mesh\", edge = 1e-6 }\nspacing = 0.05";
+    refused("spacing = 0.05", with_surface, "triangles would be needed");
+}
+
+#[test]
+fn shapes_that_reach_farther_than_frames_can_hold_are_refused() {
+    let scaled = "shape.box = { size = [1e9, 1e9, 1e9] }\nscale = 1e9";
+    let text = SCENE.replace("shape.box = { size = [0.2, 0.2, 0.2] }", scaled);
+    let error = build(&text).err().unwrap().to_string();
+    assert!(error.contains("reaches farther than 1e15 m"), "{error}");
+}
+
+/// A slanting needle has little volume, but a lattice over its bounds has points without end.
+#[test]
+fn a_needle_is_refused_soon() {
+    let needle = "shape.union = [{ ellipsoid = { radii = [0.1, 0.24, 1e8] }, rotation = { axis = [1, 0.3, 0], angle = 0.4 } }]";
+    let text = SCENE.replace("shape.box = { size = [0.2, 0.2, 0.2] }", needle);
+    let text = text.replace("spacing = 0.05", "particles = 200");
+    let begin = std::time::Instant::now();
+    assert!(build(&text).is_err());
+    assert!(begin.elapsed().as_secs() < 5, "{:?}", begin.elapsed());
+}

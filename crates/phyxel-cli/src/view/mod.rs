@@ -7,7 +7,6 @@ mod access;
 mod browser;
 mod http;
 mod live;
-mod message;
 mod replay;
 mod server;
 mod socket;

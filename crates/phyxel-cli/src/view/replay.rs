@@ -1,7 +1,7 @@
 //! Replay of a result folder for pages, also while its run continues.
 
-use super::message::Request;
 use super::socket::{Bell, Conversation, Gone, Outbox, Source};
+use phyxel_io::viewer::message::Request;
 use phyxel_io::viewer::{Replay, ViewerError};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

@@ -4,7 +4,7 @@
 //! one at a time, and a page that does not read them is disconnected.
 
 use super::http::{WRITE_TIME, is_timeout};
-use super::message::Request;
+use phyxel_io::viewer::message::Request;
 use serde_json::{Value, json};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};

@@ -4,7 +4,7 @@
 //! the file, in a data URI or in a file beside it. Sparse and compressed accessors are refused, skins and morph targets
 //! ignored.
 
-use std::path::Path;
+use std::path::{Component, Path};
 
 use gltf::accessor::{DataType, Dimensions};
 use gltf::mesh::Mode;
@@ -17,8 +17,9 @@ fn corrupt(reason: impl std::fmt::Display) -> MeshError {
     MeshError::Corrupt { format: "glTF", reason: reason.to_string() }
 }
 
-/// Largest number of visited nodes; without it, a file whose nodes contain each other would never end.
-const MAX_VISITS: usize = 1_000_000;
+/// Largest number of nodes, primitives, vertices, corners and letters of names that a file may have by using its data
+/// several times; each byte of data adds one. A small file whose nodes share or contain each other would else never end.
+const MAX_REPEATED: usize = 1_000_000;
 /// Largest depth of nodes inside nodes.
 const MAX_DEPTH: usize = 256;
 
@@ -32,7 +33,8 @@ struct Transform {
 struct Document<'a> {
     buffers: Vec<Vec<u8>>,
     mesh: PolygonMesh,
-    n_visits: usize,
+    /// Number of nodes, primitives, vertices, corners and letters that may still be added.
+    n_left: usize,
     gltf: &'a Gltf,
 }
 
@@ -44,7 +46,8 @@ pub(super) fn parse(bytes: &[u8], folder: Option<&Path>) -> Result<PolygonMesh, 
     let gltf = Gltf { document, blob: unchecked.blob };
     let buffers =
         gltf.buffers().map(|buffer| load_buffer(&gltf, &buffer, folder)).collect::<Result<Vec<_>, _>>()?;
-    let mut document = Document { buffers, mesh: PolygonMesh::default(), n_visits: 0, gltf: &gltf };
+    let n_left = MAX_REPEATED + buffers.iter().map(Vec::len).sum::<usize>();
+    let mut document = Document { buffers, mesh: PolygonMesh::default(), n_left, gltf: &gltf };
     document.add_scene()?;
     Ok(document.mesh)
 }
@@ -88,11 +91,29 @@ fn load_buffer(gltf: &Gltf, buffer: &gltf::Buffer<'_>, folder: Option<&Path>) ->
         )));
     }
     let folder = folder.ok_or_else(|| corrupt(format!("the data is in another file, {uri}")))?;
-    let path = folder.join(percent_decoded(uri));
-    std::fs::read(&path).map_err(|source| match source.kind() {
-        std::io::ErrorKind::NotFound => MeshError::Missing { path },
-        _ => MeshError::Unreadable { path, source },
-    })
+    read_beside(folder, uri)
+}
+
+/// Reads a file that a glTF file in `folder` names. It must be in that folder or below: a mesh from elsewhere shall not make
+/// the program read, and copy into results, any other file of the user.
+pub(crate) fn read_beside(folder: &Path, uri: &str) -> Result<Vec<u8>, MeshError> {
+    let outside = || {
+        let uri: String = uri.chars().take(100).collect();
+        corrupt(format!("its data is in {uri}, which is not in its folder; put the file beside this one"))
+    };
+    let name = percent_decoded(uri);
+    if !Path::new(&name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
+        return Err(outside());
+    }
+    // a path without folder is in the current one
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let path = folder.join(name);
+    if let (Ok(real), Ok(folder)) = (path.canonicalize(), folder.canonicalize())
+        && !real.starts_with(folder)
+    {
+        return Err(outside());
+    }
+    super::read_file(&path)
 }
 
 /// Decodes the characters that a URI writes as %XX, such as %20 for a blank.
@@ -139,9 +160,17 @@ impl Document<'_> {
         }
     }
 
+    /// Counts what is added, and refuses more than is left.
+    fn count(&mut self, n_added: usize) -> Result<(), MeshError> {
+        let too_many =
+            "its nodes contain each other or repeat its meshes too often; export it without instances";
+        self.n_left = self.n_left.checked_sub(n_added).ok_or_else(|| corrupt(too_many))?;
+        Ok(())
+    }
+
     fn add_node(&mut self, node: &Node<'_>, parent: &Transform, depth: usize) -> Result<(), MeshError> {
-        self.n_visits += 1;
-        if self.n_visits > MAX_VISITS || depth > MAX_DEPTH {
+        self.count(1)?;
+        if depth > MAX_DEPTH {
             return Err(corrupt("nodes contain each other"));
         }
         let transform = Transform::of(node).then_inside(parent);
@@ -160,6 +189,7 @@ impl Document<'_> {
     ) -> Result<(), MeshError> {
         let group = self.mesh.group_names.len() as u32;
         let name = node.or(mesh.name()).map_or_else(|| format!("mesh_{group}"), str::to_owned);
+        self.count(name.len())?;
         self.mesh.group_names.push(name);
         mesh.primitives().try_for_each(|primitive| self.add_primitive(&primitive, transform))?;
         self.mesh.face_groups.resize(self.mesh.face_sizes.len(), group);
@@ -167,12 +197,14 @@ impl Document<'_> {
     }
 
     fn add_primitive(&mut self, primitive: &Primitive<'_>, transform: &Transform) -> Result<(), MeshError> {
+        self.count(1)?;
         let Some(positions) = primitive.get(&Semantic::Positions) else {
             return Ok(());
         };
         if !matches!(primitive.mode(), Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan) {
             return Ok(());
         }
+        self.count(positions.count() + primitive.indices().map_or(0, |indices| indices.count()))?;
         let first = u32::try_from(self.mesh.vertices.len()).map_err(corrupt)?;
         let positions = self.read_vectors(&positions)?;
         let normals = primitive.get(&Semantic::Normals).map(|n| self.read_vectors(&n)).transpose()?;

@@ -19,6 +19,11 @@ use std::path::{Path, PathBuf};
 
 use phyxel::geometry::{TriangleMesh, TriangleMeshError};
 
+/// Largest mesh file (bytes).
+pub const LARGEST_FILE: u64 = 2_000_000_000;
+/// Largest magnitude of a coordinate (m): squares of larger ones do not fit into the 32-bit numbers of frames.
+const LARGEST_COORDINATE: f64 = crate::scene::LARGEST_NUMBER;
+
 /// Extensions of the files that can be read.
 pub const EXTENSIONS: [&str; 5] = ["obj", "ply", "stl", "gltf", "glb"];
 
@@ -62,6 +67,12 @@ pub enum MeshError {
         /// Name of the format.
         format: &'static str,
     },
+    /// A coordinate is larger than frames can hold.
+    #[error("vertex {vertex} is farther than {LARGEST_COORDINATE:e} m from the origin; scale the mesh down")]
+    TooFar {
+        /// Number of the vertex.
+        vertex: usize,
+    },
     /// The content is well-formed but not a mesh.
     #[error(transparent)]
     Invalid(#[from] TriangleMeshError),
@@ -84,11 +95,15 @@ fn load(path: &Path) -> Result<(&'static str, PolygonMesh), MeshError> {
     let extension =
         path.extension().map_or_else(String::new, |extension| extension.to_string_lossy().to_lowercase());
     check_extension(&extension)?;
-    let bytes = std::fs::read(path).map_err(|source| match source.kind() {
+    parse(&read_file(path)?, &extension, path.parent())
+}
+
+/// Reads a mesh file, or a file that belongs to it.
+fn read_file(path: &Path) -> Result<Vec<u8>, MeshError> {
+    crate::read_file(path, LARGEST_FILE).map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound => MeshError::Missing { path: path.to_owned() },
         _ => MeshError::Unreadable { path: path.to_owned(), source },
-    })?;
-    parse(&bytes, &extension, path.parent())
+    })
 }
 
 /// Reads a mesh from memory. The extension, without dot, tells the format; glTF must hold its data itself.
@@ -120,9 +135,14 @@ fn parse(
         "stl" => ("STL", stl::parse(bytes)?),
         _ => ("glTF", gltf_file::parse(bytes, folder)?),
     };
+    if let Some(vertex) = mesh.vertices.iter().position(|v| v.abs().max_element() > LARGEST_COORDINATE) {
+        return Err(MeshError::TooFar { vertex });
+    }
     mesh.drop_incomplete();
     Ok((format, mesh))
 }
 
+#[cfg(test)]
+mod limit_tests;
 #[cfg(test)]
 mod tests;

@@ -53,8 +53,11 @@ pub(super) fn parse(bytes: &[u8]) -> Result<PolygonMesh, MeshError> {
     while let Some((number, line)) = lines.next() {
         // a line that ends in a backslash continues on the next one
         let mut line = Cow::from(line);
-        while let Some(begun) = line.trim_end().strip_suffix('\\') {
-            line = Cow::from(format!("{begun} {}", lines.next().unwrap_or_default().1));
+        while let Some(n_kept) = line.trim_end().strip_suffix('\\').map(str::len) {
+            let begun = line.to_mut();
+            begun.truncate(n_kept);
+            begun.push(' ');
+            begun.push_str(lines.next().unwrap_or_default().1.trim_start());
         }
         let line = line.split('#').next().unwrap_or_default();
         parser.line(line).map_err(|reason| corrupt(format!("line {}: {reason}", number + 1)))?;

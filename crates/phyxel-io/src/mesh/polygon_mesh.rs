@@ -42,8 +42,9 @@ impl PolygonMesh {
     /// Converts to the surface of a solid: polygons are cut into triangles, vertices at the same position merged.
     pub(super) fn to_triangle_mesh(&self, format: &'static str) -> Result<TriangleMesh, MeshError> {
         let mut triangles = Vec::new();
+        let mut n_shared = polygon::SHARED_TESTS;
         for face in self.faces() {
-            polygon::triangulate(&self.corners[face], &self.vertices, &mut triangles);
+            polygon::triangulate(&self.corners[face], &self.vertices, &mut n_shared, &mut triangles);
         }
         if triangles.is_empty() {
             return Err(MeshError::NoTriangles { format });

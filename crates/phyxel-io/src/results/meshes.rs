@@ -1,7 +1,7 @@
 //! Mesh files of a scene, copied into the result folder so that the folder is self-contained.
 
 use super::ContentDigest;
-use crate::mesh::{base64, gltf_file::percent_decoded};
+use crate::mesh::{base64, gltf_file};
 use std::path::Path;
 use toml_edit::{DocumentMut, Item, TableLike, Value};
 
@@ -31,7 +31,7 @@ pub fn bundle_meshes(scene_text: &str, folder: &Path) -> BundledScene {
     let mut meshes = Vec::new();
     visit_table(document.as_table_mut(), false, &mut |file| {
         let path = folder.join(&*file);
-        let Ok(bytes) = std::fs::read(&path) else { return };
+        let Ok(bytes) = crate::read_file(&path, crate::mesh::LARGEST_FILE) else { return };
         let extension =
             Path::new(file).extension().map_or_else(String::new, |e| e.to_string_lossy().to_lowercase());
         let bytes =
@@ -51,7 +51,7 @@ fn with_buffers_inside(bytes: &[u8], path: &Path) -> Option<Vec<u8>> {
     let mut is_changed = false;
     for buffer in document.get_mut("buffers")?.as_array_mut()? {
         let Some(uri) = buffer["uri"].as_str().filter(|uri| !uri.contains(':')) else { continue };
-        let data = std::fs::read(path.parent()?.join(percent_decoded(uri))).ok()?;
+        let data = gltf_file::read_beside(path.parent()?, uri).ok()?;
         buffer["uri"] = format!("data:application/octet-stream;base64,{}", base64::encode(&data)).into();
         is_changed = true;
     }

@@ -8,15 +8,24 @@ use super::spelling::{listed, nearest};
 use super::{events, settings};
 use phyxel::math::Vec3;
 use phyxel::methods::built_methods;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Largest number of frames: far more than useful, so that a duration in the wrong unit does not fill the disk.
 const MAX_FRAMES: f64 = 1e6;
+/// Largest number of bodies, of materials, of grips, of obstacles and of forces.
+const MAX_ENTRIES: usize = 10_000;
+/// Largest number of shapes in one combined shape; each query of a combination asks all of them.
+const MAX_PARTS: usize = 200;
 
 /// Returns every problem that involves more than one table. `names_a_method` is true if the scene names a method, even
 /// a wrong one; the section has valid values only and does not show it.
 pub(crate) fn check(root: &Section, names_a_method: bool) -> Vec<Problem> {
     let mut problems = Vec::new();
+    check_numbers(root, &mut problems);
+    if !problems.is_empty() {
+        return problems;
+    }
     check_frames(root, &mut problems);
     check_names(root, &mut problems);
     if !names_a_method {
@@ -24,6 +33,7 @@ pub(crate) fn check(root: &Section, names_a_method: bool) -> Vec<Problem> {
     }
     check_references(root, &mut problems);
     check_body_shapes(root, &mut problems);
+    check_parts(root, &mut problems);
     check_surfaces(root, &mut problems);
     check_materials(root, &mut problems);
     settings::check(root, &mut problems);
@@ -36,6 +46,18 @@ pub(crate) fn check(root: &Section, names_a_method: bool) -> Vec<Problem> {
         check_motion(obstacle, &mut problems);
     }
     problems
+}
+
+/// Reports lists that are too long for the other checks to look through.
+fn check_numbers(root: &Section, problems: &mut Vec<Problem>) {
+    let n_materials = root.named("materials").map_or(0, Vec::len);
+    let lists = ["bodies", "grips", "obstacles", "forces"].map(|key| (key, root.sections_or_none(key).len()));
+    for (key, n_entries) in lists.into_iter().chain([("materials", n_materials)]) {
+        if n_entries > MAX_ENTRIES {
+            let message = format!("{n_entries} {key} are more than {MAX_ENTRIES}");
+            problems.push(Problem::new(root.span_of(key), message));
+        }
+    }
 }
 
 /// Reports keys of meshes that are given for skins, and keys of skins that are given for meshes.
@@ -71,7 +93,7 @@ fn check_frames(root: &Section, problems: &mut Vec<Problem>) {
 }
 
 fn check_names(root: &Section, problems: &mut Vec<Problem>) {
-    let mut names: Vec<(String, &'static str)> = Vec::new();
+    let mut names: BTreeMap<String, &'static str> = BTreeMap::new();
     for list in ["bodies", "grips", "obstacles"] {
         for (index, section) in root.sections_or_none(list).iter().enumerate() {
             // A body without a valid name has already been reported.
@@ -80,15 +102,15 @@ fn check_names(root: &Section, problems: &mut Vec<Problem>) {
             }
             let name = name_or_number(section, index);
             let kind = section.table.name;
-            match names.iter().find(|(other, _)| *other == name) {
-                Some((_, other_kind)) => problems.push(
+            match names.get(&name) {
+                Some(other_kind) => problems.push(
                     Problem::new(
                         section.span_of("name"),
                         format!("the name `{name}` is taken by another {other_kind}"),
                     )
                     .with_help("bodies, grips and obstacles have names of their own"),
                 ),
-                None => names.push((name, kind)),
+                None => drop(names.insert(name, kind)),
             }
         }
     }
@@ -150,6 +172,33 @@ fn check_body_shapes(root: &Section, problems: &mut Vec<Problem>) {
             problems.push(
                 Problem::new(body.span_of("shape"), "the shape of a body must be finite")
                     .with_help("a half space is infinite; intersect it with a finite shape"),
+            );
+        }
+    }
+}
+
+/// Reports combined shapes of too many parts, of bodies, obstacles, grips and materials that vary.
+fn check_parts(root: &Section, problems: &mut Vec<Problem>) {
+    let sections = |list| root.sections_or_none(list).iter();
+    let beside = sections("bodies").chain(sections("obstacles")).map(|section| (section, "shape"));
+    let materials = root.named("materials").into_iter().flatten().map(|(_, material)| material);
+    let plasticity = materials.clone().filter_map(|material| material.section("plasticity").ok());
+    let varying = materials.chain(plasticity).flat_map(|section| {
+        section
+            .entries
+            .keys()
+            .map(move |key| (section, *key))
+            .filter(|(section, key)| section.section(key).is_ok_and(|value| value.has("inside")))
+    });
+    for (section, key) in beside.chain(sections("grips").map(|grip| (grip, "select"))).chain(varying) {
+        let Ok(shape) = section.section(key) else { continue };
+        let n_parts = shape.n_inner();
+        if n_parts > MAX_PARTS {
+            let message =
+                format!("a shape of {n_parts} parts is too much work, at most {MAX_PARTS} are allowed");
+            problems.push(
+                Problem::new(section.span_of(key), message)
+                    .with_help("divide it into several bodies or obstacles, or make it a mesh"),
             );
         }
     }

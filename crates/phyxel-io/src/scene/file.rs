@@ -9,6 +9,9 @@ use super::validate::{Place, Validator};
 use super::{build, checks};
 use toml_edit::Document;
 
+/// Largest scene file (bytes).
+pub const LARGEST_FILE: u64 = 6_000_000;
+
 /// Options of reading that are not part of the format.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ParseOptions<'a> {
@@ -50,7 +53,9 @@ impl SceneFile {
         let mut problems = validator.problems;
         problems.extend(checks::check(&root, document.contains_key("method")));
         if !problems.is_empty() {
-            return Err(refuse(problems));
+            let mut error = refuse(problems);
+            error.n_left_off += validator.n_left_off;
+            return Err(error);
         }
         // A gap is an error of this program, not of the user; it is still reported.
         let scene = build::scene(&root).map_err(|gap| {

@@ -3,6 +3,13 @@
 use std::fmt;
 use std::ops::Range;
 
+/// Largest number of problems that are told; more are counted only.
+pub(crate) const MAX_PROBLEMS: usize = 50;
+/// Largest length of a message or advice (characters): names and lists of the file are part of them.
+const MAX_MESSAGE: usize = 600;
+/// Largest length of the text that is shown on each side of a problem's beginning (bytes).
+const MAX_SHOWN: usize = 400;
+
 /// One problem of a scene file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -17,13 +24,13 @@ pub struct Problem {
 impl Problem {
     /// Creates a problem without advice.
     pub fn new(span: Range<usize>, message: impl Into<String>) -> Self {
-        Self { span, message: message.into(), help: None }
+        Self { span, message: shortened(message.into()), help: None }
     }
 
     /// Returns the same problem with advice.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+        self.help = Some(shortened(help.into()));
         self
     }
 }
@@ -37,6 +44,8 @@ pub struct SceneError {
     pub source_text: String,
     /// Problems of the scene, at least one.
     pub problems: Vec<Problem>,
+    /// Number of further problems, which are left off because there are so many.
+    pub n_left_off: usize,
 }
 
 impl SceneError {
@@ -48,13 +57,35 @@ impl SceneError {
     ) -> Self {
         problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
         problems.dedup();
-        Self { source_name: source_name.into(), source_text: source_text.into(), problems }
+        let n_left_off = problems.len().saturating_sub(MAX_PROBLEMS);
+        problems.truncate(MAX_PROBLEMS);
+        Self { source_name: source_name.into(), source_text: source_text.into(), problems, n_left_off }
     }
 
     /// Returns the line and column of a byte of the source text, both counted from 1, columns in characters.
     pub fn line_column(&self, offset: usize) -> (usize, usize) {
         line_column(&self.source_text, offset)
     }
+}
+
+fn shortened(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(MAX_MESSAGE) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
+/// Returns the part of a text that a report shows around a problem: its line and those before and after, or less if they
+/// are long.
+pub fn shown_part(text: &str, span: &Range<usize>) -> Range<usize> {
+    let at = text.floor_char_boundary(span.start);
+    let nearest = text.floor_char_boundary(at.saturating_sub(MAX_SHOWN));
+    let farthest = text.floor_char_boundary(at + MAX_SHOWN);
+    let lines_before = text[nearest..at].match_indices('\n').rev().nth(1);
+    let lines_after = text[at..farthest].match_indices('\n').nth(1);
+    lines_before.map_or(nearest, |(newline, _)| nearest + newline + 1)
+        ..lines_after.map_or(farthest, |(newline, _)| at + newline)
 }
 
 /// Returns the line and column of a byte of a text, both counted from 1, columns in characters. A byte inside a
@@ -77,7 +108,9 @@ fn line_at(text: &str, offset: usize) -> (&str, usize) {
 
 /// Writes the line of a problem and carets under the part that causes it.
 fn write_excerpt(f: &mut fmt::Formatter<'_>, text: &str, span: &Range<usize>) -> fmt::Result {
-    let (line, start) = line_at(text, span.start);
+    let shown = shown_part(text, span);
+    let (line, start) = line_at(&text[shown.clone()], span.start.saturating_sub(shown.start));
+    let start = shown.start + start;
     let from = line.floor_char_boundary(span.start.saturating_sub(start));
     let to = line.floor_char_boundary(span.end.saturating_sub(start)).max(from);
     let number = line_column(text, span.start).0.to_string();
@@ -100,6 +133,9 @@ impl fmt::Display for SceneError {
             if let Some(help) = &problem.help {
                 writeln!(f, " help: {help}")?;
             }
+        }
+        if self.n_left_off > 0 {
+            writeln!(f, "\n{}: {} more problems", self.source_name, self.n_left_off)?;
         }
         Ok(())
     }

@@ -107,6 +107,16 @@ impl Section {
         self.entries.get(key).map_or(&self.span, |entry| &entry.span).clone()
     }
 
+    /// Returns the number of entries in arrays of tables below this table, at any depth.
+    pub(crate) fn n_inner(&self) -> usize {
+        let below = |value: &Value| match value {
+            Value::Section(section) => section.n_inner(),
+            Value::Sections(sections) => sections.iter().map(|section| 1 + section.n_inner()).sum(),
+            _ => 0,
+        };
+        self.entries.values().map(|entry| below(&entry.value)).sum()
+    }
+
     /// Returns the tables under a key; an empty slice if the key is absent or has a problem.
     pub(crate) fn sections_or_none(&self, key: &'static str) -> &[Section] {
         self.sections(key).map_or(&[], Vec::as_slice)

@@ -3,19 +3,25 @@
 use super::file::ParseOptions;
 use super::node::Node;
 use super::presets::Base;
-use super::problem::Problem;
-use super::schema::{Key, Kind, Presence, Rule, Table, method_tables};
+use super::problem::{MAX_PROBLEMS, Problem};
+use super::schema::{Key, Kind, Presence, Rule, Table};
 use super::section::{Entry, Section, Value};
 use super::spans::{Spans, join};
-use super::spelling::{listed, nearest};
+use super::spelling::listed;
+use super::values::long_name;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use toml_edit::TableLike;
+
+/// Largest number of entries of an array of tables; each costs a kilobyte or more.
+const MAX_ENTRIES: usize = 50_000;
 
 /// State of the validation of one file.
 pub(crate) struct Validator<'a> {
     pub(crate) options: &'a ParseOptions<'a>,
     pub(crate) problems: Vec<Problem>,
+    /// Number of problems that are counted only, because there are so many.
+    pub(crate) n_left_off: usize,
     pub(crate) spans: Spans,
 }
 
@@ -68,11 +74,22 @@ impl Given {
 
 impl<'a> Validator<'a> {
     pub(crate) fn new(options: &'a ParseOptions<'a>) -> Self {
-        Self { options, problems: Vec::new(), spans: Spans::default() }
+        Self { options, problems: Vec::new(), n_left_off: 0, spans: Spans::default() }
     }
 
     pub(crate) fn report(&mut self, problem: Problem) {
-        self.problems.push(problem);
+        match self.has_enough_problems() {
+            true => self.n_left_off += 1,
+            false => self.problems.push(problem),
+        }
+    }
+
+    pub(crate) fn has_enough_problems(&self) -> bool {
+        self.problems.len() >= MAX_PROBLEMS
+    }
+
+    fn n_problems(&self) -> usize {
+        self.problems.len() + self.n_left_off
     }
 
     /// Checks all keys of a table. An absent key is taken from the base, if it has it, or is the schema's default.
@@ -83,7 +100,7 @@ impl<'a> Validator<'a> {
         base: &Base,
         place: &Place,
     ) -> Section {
-        let n_problems = self.problems.len();
+        let n_problems = self.n_problems();
         let named = Base::named(table, source);
         let base = named.as_ref().unwrap_or(base);
         let mut given = Given { present: BTreeMap::new(), meant: Vec::new() };
@@ -117,55 +134,8 @@ impl<'a> Validator<'a> {
         for rule in table.rules {
             self.rule(rule, &section, &given, place);
         }
-        section.is_whole = self.problems.len() == n_problems;
+        section.is_whole = self.n_problems() == n_problems;
         section
-    }
-
-    /// Reports an unknown key and returns the known one that was probably meant.
-    fn unknown_key(&mut self, table: &'static Table, name: &str, span: Range<usize>) -> Option<&'static str> {
-        if std::ptr::eq(table, method_tables()) {
-            self.unknown_method_settings(name, span);
-            return None;
-        }
-        let problem = Problem::new(span, format!("unknown key `{name}`"));
-        if table.later.contains(&name) {
-            self.report(problem.with_help(format!("`{name}` comes with a later version")));
-            return None;
-        }
-        let meant = nearest(name, table.keys().map(|key| key.name));
-        let help = match meant {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None => format!("valid keys here: {}", listed(table.keys().map(|key| key.name), "and")),
-        };
-        self.report(problem.with_help(help));
-        meant
-    }
-
-    fn unknown_method_settings(&mut self, name: &str, span: Range<usize>) {
-        let problem = match self.options.methods.iter().find(|(method, _)| *method == name) {
-            Some((_, true)) => Problem::new(span, format!("the method `{name}` has no settings")),
-            _ => self.no_such_method(name, span),
-        };
-        self.report(problem);
-    }
-
-    /// Returns the problem of a method that does not exist or is not implemented.
-    pub(crate) fn no_such_method(&self, name: &str, span: Range<usize>) -> Problem {
-        let built = || self.options.methods.iter().filter(|(_, built)| *built).map(|(method, _)| *method);
-        let there_are = if built().next().is_none() {
-            "no method is built".to_owned()
-        } else {
-            format!("built methods: {}", listed(built(), "and"))
-        };
-        if self.options.methods.iter().any(|(method, _)| *method == name) {
-            let message = format!("the method `{name}` is not built in this version");
-            return Problem::new(span, message).with_help(there_are);
-        }
-        let help = match nearest(name, built()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => there_are,
-        };
-        Problem::new(span, format!("there is no method `{name}`")).with_help(help)
     }
 
     /// Returns the default of an absent key, or reports a problem if the key is required.
@@ -293,6 +263,11 @@ impl<'a> Validator<'a> {
             self.report(Problem::new(place.span.clone(), format!("`{}` is empty", place.name)));
             return None;
         }
+        if elements.len() > MAX_ENTRIES {
+            let message = format!("`{}` has {} entries, at most {MAX_ENTRIES}", place.name, elements.len());
+            self.report(Problem::new(place.span.clone(), message));
+            return None;
+        }
         let mut sections = Vec::with_capacity(elements.len());
         for (index, (element, span)) in elements.into_iter().enumerate() {
             let inner = place.entry(index, span);
@@ -324,6 +299,8 @@ impl<'a> Validator<'a> {
             let key_span = source.key(name).and_then(|key| key.span()).unwrap_or_else(|| place.span.clone());
             if name.trim().is_empty() {
                 self.report(Problem::new(key_span.clone(), format!("empty name in `{}`", place.name)));
+            } else if let Some(problem) = long_name(name, "the name", &key_span) {
+                self.report(problem);
             }
             // The name itself is the best place for reports about missing keys of the table.
             let inner = place.key(name, key_span);

@@ -12,8 +12,14 @@ use phyxel::math::{Mat3, Vec3};
 use std::ops::Range;
 use toml_edit::Value as Toml;
 
-/// Allowed lengths of a direction; others cannot be normalised safely.
-const DIRECTION_LENGTHS: Range<f64> = 1e-100..1e100;
+/// Largest magnitude of a number in SI units: products of two such numbers fit into the 32-bit numbers of frames.
+pub const LARGEST_NUMBER: f64 = 1e15;
+/// Smallest number where only positive ones are allowed: its inverse is the largest.
+const SMALLEST_POSITIVE: f64 = 1.0 / LARGEST_NUMBER;
+/// Smallest length of a direction; shorter ones cannot be normalised safely.
+const SHORTEST_DIRECTION: f64 = 1e-100;
+/// Longest name (bytes): names are parts of file names, which may have 255.
+const LONGEST_NAME: usize = 100;
 
 impl Validator<'_> {
     pub(crate) fn scalar(&mut self, kind: &Kind, node: Node<'_>, place: &Place) -> Option<Value> {
@@ -52,12 +58,16 @@ impl Validator<'_> {
         place: &Place,
     ) -> Option<Value> {
         let value = self.number(kind, quantity.dimension, node, place)?;
-        if quantity.range.contains(value) {
+        let is_tiny =
+            quantity.range == super::schema::Range::POSITIVE && value > 0.0 && value < SMALLEST_POSITIVE;
+        if quantity.range.contains(value) && !is_tiny {
             return Some(Value::Number(value));
         }
         let unit = quantity.dimension.unit();
         let unit = if unit.is_empty() { unit } else { format!(" {unit}") };
-        let allowed = quantity.range.describe();
+        let allowed =
+            if is_tiny { format!("at least {SMALLEST_POSITIVE:e}") } else { quantity.range.describe() };
+        let value = shown(value);
         let message = format!("`{}` must be {allowed}{unit}, found {value}{unit}", place.name);
         self.report(Problem::new(place.span.clone(), message));
         None
@@ -84,6 +94,13 @@ impl Validator<'_> {
         if !value.is_finite() {
             let message = format!("{} must be a finite number, found {value}", place.called());
             self.report(Problem::new(place.span.clone(), message));
+            return None;
+        }
+        if value.abs() > LARGEST_NUMBER {
+            let (called, value) = (place.called(), shown(value));
+            let message = format!("{called} must be at most {LARGEST_NUMBER:e} in SI units, found {value}");
+            let help = "frames cannot hold larger numbers; look at the exponent and the unit";
+            self.report(Problem::new(place.span.clone(), message).with_help(help));
             return None;
         }
         Some(value)
@@ -282,10 +299,11 @@ impl Validator<'_> {
         let vector = Vec3::from_array(self.three(kind, dimension, node, place)?);
         let complaint = match rule {
             VectorRule::Positive if vector.min_element() <= 0.0 => "must have components greater than 0",
-            VectorRule::Direction if vector == Vec3::ZERO => "must not be the zero vector",
-            VectorRule::Direction if !DIRECTION_LENGTHS.contains(&vector.length()) => {
-                "must have a length near 1"
+            VectorRule::Positive if vector.min_element() < SMALLEST_POSITIVE => {
+                "must have components of at least 1e-15"
             }
+            VectorRule::Direction if vector == Vec3::ZERO => "must not be the zero vector",
+            VectorRule::Direction if vector.length() < SHORTEST_DIRECTION => "must have a length near 1",
             VectorRule::Any | VectorRule::Positive | VectorRule::Direction => "",
         };
         if complaint.is_empty() {
@@ -324,7 +342,22 @@ fn name_problem(text: &str, place: &Place) -> Option<Problem> {
         let message = format!("`{}` must not contain {letter:?}", place.name);
         return Some(Problem::new(place.span.clone(), message).with_help("use letters, digits, `_` and `-`"));
     }
-    (text.trim() != text).then(|| {
-        Problem::new(place.span.clone(), format!("`{}` must not begin or end with a blank", place.name))
+    if text.trim() != text {
+        let message = format!("`{}` must not begin or end with a blank", place.name);
+        return Some(Problem::new(place.span.clone(), message));
+    }
+    long_name(text, &format!("`{}`", place.name), &place.span)
+}
+
+/// Returns a problem if a name is too long for the names of files.
+pub(crate) fn long_name(text: &str, called: &str, span: &Range<usize>) -> Option<Problem> {
+    (text.len() > LONGEST_NAME).then(|| {
+        let message = format!("{called} is too long: {} bytes, at most {LONGEST_NAME}", text.len());
+        Problem::new(span.clone(), message).with_help("names are parts of file names; choose a shorter one")
     })
+}
+
+/// Formats a number for a message; one with very many digits by its exponent.
+fn shown(value: f64) -> String {
+    if (1e-9..1e15).contains(&value.abs()) || value == 0.0 { value.to_string() } else { format!("{value:e}") }
 }

@@ -1,10 +1,11 @@
 //! Construction of a world from a scene: meshes are read, shapes filled and methods created. Errors are reported at
 //! their place in the scene file.
 
+use super::body_surfaces::carried_file;
 use super::build::property_path;
 use super::description as scene;
 use super::spelling::nearest;
-use super::{Problem, SceneError, SceneFile};
+use super::{LARGEST_NUMBER, Problem, SceneError, SceneFile};
 use crate::mesh::{self, PolygonMesh};
 use crate::surface::SurfaceMesh;
 use phyxel::contact::{Axes, Grip, Keyframe, Motion, Obstacle};
@@ -44,13 +45,13 @@ pub struct BuiltScene {
 }
 
 /// Mesh files of a scene, each read once.
-type Meshes = BTreeMap<String, MeshFile>;
+pub(super) type Meshes = BTreeMap<String, MeshFile>;
 
 /// Content of a mesh file.
-struct MeshFile {
+pub(super) struct MeshFile {
     solid: Arc<TriangleMesh>,
     /// Polygons of files that bodies carry along as their surface.
-    polygons: Option<PolygonMesh>,
+    pub(super) polygons: Option<PolygonMesh>,
 }
 
 impl SceneFile {
@@ -68,10 +69,11 @@ impl SceneFile {
     /// As [`SceneFile::build_world`], or if a mesh has no texture coordinates where they are needed.
     pub fn build(&self, folder: &Path, options: &WorldOptions) -> Result<BuiltScene, SceneError> {
         let meshes = self.read_meshes(folder)?;
-        let surfaces = self.surface_meshes(&meshes)?;
-        let obstacles: Vec<Obstacle> =
-            self.scene.obstacles.iter().map(|o| convert_obstacle(o, &meshes)).collect();
         let scene = &self.scene;
+        let bodies: Vec<Body> = scene.bodies.iter().map(|body| self.body(body, &meshes, options)).collect();
+        let obstacles: Vec<Obstacle> = scene.obstacles.iter().map(|o| convert_obstacle(o, &meshes)).collect();
+        self.check_extents(&bodies, &obstacles)?;
+        let surfaces = self.surface_meshes(&bodies, &meshes)?;
         let mut builder =
             World::builder().gravity(scene.gravity).time_step(scene.time_step).body_contact(scene.contact);
         for factory in &scene.methods.0 {
@@ -80,8 +82,7 @@ impl SceneFile {
         if let Some(clock) = options.clock {
             builder = builder.clock(clock);
         }
-        for (body, surface) in scene.bodies.iter().zip(&surfaces) {
-            let mut built = self.body(body, &meshes, options);
+        for ((body, mut built), surface) in scene.bodies.iter().zip(bodies).zip(&surfaces) {
             if let (Some(surface), Some(scene::Surface::Mesh { order, .. })) = (surface, body.surface) {
                 built.carried = Carried { points: surface.vertices().to_vec(), order };
             }
@@ -137,27 +138,22 @@ impl SceneFile {
         Ok(self.scene.obstacles.iter().map(|o| convert_obstacle(o, &meshes)).collect())
     }
 
-    fn surface_meshes(&self, meshes: &Meshes) -> Result<Vec<Option<SurfaceMesh>>, SceneError> {
-        let one = |(k, body): (usize, &scene::Body)| {
-            let Some(scene::Surface::Mesh { edge, uvs, .. }) = body.surface else { return Ok(None) };
-            let shape = placed(&body.shape, meshes);
-            let path = format!("bodies.{k}.surface");
-            let failed = |message: String| self.error_at(&path, message, None);
-            let mesh = match carried_file(body).and_then(|file| meshes[file].polygons.clone()) {
-                Some(polygons) => SurfaceMesh::new(polygons.placed(&shape.placement)),
-                None => {
-                    let edge = edge.unwrap_or_else(|| smallest_spacing(body, &shape));
-                    SurfaceMesh::of_shape(&shape, edge).map_err(|error| failed(error.to_string()))?
-                }
-            };
-            if uvs && !mesh.has_uvs() {
-                let message = format!("the surface of body \"{}\" has no texture coordinates", body.name);
-                let help = "give the body a mesh file that has them, or leave `uvs` out".to_owned();
-                return Err(self.error_at(&format!("{path}.uvs"), message, Some(help)));
-            }
-            Ok(Some(mesh))
+    /// Refuses bodies and obstacles that reach farther than frames can hold, by their shape and placement together.
+    fn check_extents(&self, bodies: &[Body], obstacles: &[Obstacle]) -> Result<(), SceneError> {
+        let is_far = |shape: &PlacedShape| {
+            shape
+                .bounds()
+                .is_some_and(|bounds| bounds.min.abs().max(bounds.max.abs()).max_element() > LARGEST_NUMBER)
         };
-        self.scene.bodies.iter().enumerate().map(one).collect()
+        let bodies = bodies.iter().enumerate().map(|(k, body)| (format!("bodies.{k}.shape"), &body.shape));
+        let obstacles = obstacles.iter().enumerate().map(|(k, o)| (format!("obstacles.{k}.shape"), &o.shape));
+        match bodies.chain(obstacles).find(|(_, shape)| is_far(shape)) {
+            Some((path, _)) => {
+                let message = format!("the shape reaches farther than {LARGEST_NUMBER:e} m from the origin");
+                Err(self.error_at(&path, message, Some("lower its size, `scale` or `position`".to_owned())))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Returns every mesh file with the path of its key.
@@ -231,7 +227,7 @@ impl SceneFile {
     }
 
     /// Converts an error of the engine to an error at its place in the scene.
-    fn build_error(&self, error: &BuildError) -> SceneError {
+    pub(super) fn build_error(&self, error: &BuildError) -> SceneError {
         let (path, help) = match error {
             BuildError::Fill { body, source, .. } => {
                 let key = match self.scene.bodies[*body].resolution {
@@ -305,23 +301,6 @@ fn column_help(name: &str, known: &[ColumnInfo]) -> String {
         (None, None) => String::new(),
     };
     format!("{hint}columns here are: {}", names().collect::<Vec<_>>().join(", "))
-}
-
-/// Returns the mesh file that a body carries along as its surface, if it does.
-fn carried_file(body: &scene::Body) -> Option<&String> {
-    match (&body.surface, &body.shape.shape) {
-        (Some(scene::Surface::Mesh { .. }), scene::Shape::Mesh { file }) => Some(file),
-        _ => None,
-    }
-}
-
-/// Returns the distance between neighbouring particles of a body, where they are densest (m).
-fn smallest_spacing(body: &scene::Body, shape: &PlacedShape) -> f64 {
-    match body.resolution {
-        scene::Resolution::Spacing(a) => a,
-        scene::Resolution::SpacingAlong { from, to, .. } => from.min(to),
-        scene::Resolution::Particles(n) => (shape.volume() / n as f64).cbrt(),
-    }
 }
 
 fn find_meshes(shape: &scene::Shape, path: &str, found: &mut Vec<(String, String)>) {

@@ -5,13 +5,32 @@ mod normals;
 use crate::mesh::PolygonMesh;
 use crate::results::SurfaceTable;
 use normals::NormalRule;
-use phyxel::geometry::{PlacedShape, ShapeError};
+use phyxel::geometry::{PlacedShape, Shape, ShapeError, TriangleMesh};
 use phyxel::math::Vec3;
 
 /// Smallest angle between faces of a shape at which their edge stays sharp (rad).
 const CREASE: f64 = 0.6;
 /// Smallest and largest number of segments around a round shape.
 const SEGMENTS: (f64, f64) = (16.0, 1024.0);
+
+/// Largest number of triangles of a shape's surface.
+const MAX_TRIANGLES: f64 = 3e6;
+
+/// Reason why a shape has no surface mesh.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SurfaceError {
+    /// The shape has no closed surface.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+    /// The edges are too short for the size of the shape.
+    #[error(
+        "about {estimate:.1e} triangles would be needed, the limit is {MAX_TRIANGLES:e}; choose longer edges"
+    )]
+    TooFine {
+        /// Estimated number of triangles.
+        estimate: f64,
+    },
+}
 
 /// A surface mesh that follows its body.
 #[derive(Clone, Debug)]
@@ -30,9 +49,18 @@ impl SurfaceMesh {
     /// Creates the surface of a shape, with edges about as long as `edge` (m).
     ///
     /// # Errors
-    /// When the shape has no closed surface.
-    pub fn of_shape(shape: &PlacedShape, edge: f64) -> Result<Self, ShapeError> {
-        let extent = shape.bounds().ok_or(ShapeError::Infinite)?.size().max_element();
+    /// When the shape has no closed surface, or would have too many triangles.
+    pub fn of_shape(shape: &PlacedShape, edge: f64) -> Result<Self, SurfaceError> {
+        let size = shape.bounds().ok_or(ShapeError::Infinite)?.size();
+        let extent = size.max_element();
+        // a combination with thin parts may have no surface at this resolution, and has not more than its bounds
+        let area = shape
+            .triangulate(SEGMENTS.0 as usize)
+            .map_or(2.0 * size.dot(Vec3::new(size.y, size.z, size.x)), |mesh| area(&mesh));
+        let estimate = per_square(&shape.shape) * area / (edge * edge);
+        if !(estimate <= MAX_TRIANGLES) {
+            return Err(SurfaceError::TooFine { estimate });
+        }
         let segments = (std::f64::consts::PI * extent / edge).ceil().clamp(SEGMENTS.0, SEGMENTS.1);
         let rest = PolygonMesh::from_triangles(&shape.triangulate(segments as usize)?.refined(edge));
         let rule = NormalRule::creased(&rest, CREASE);
@@ -77,4 +105,19 @@ impl SurfaceMesh {
             group_names: self.rest.group_names.clone(),
         }
     }
+}
+
+/// Returns about how many triangles a square of the surface gets whose sides are as long as the wanted edges: the cells of
+/// combined shapes are smaller by π, and each is cut several times.
+fn per_square(shape: &Shape) -> f64 {
+    match shape {
+        Shape::Union(_) | Shape::Difference(_) | Shape::Intersection(_) | Shape::Shell { .. } => 40.0,
+        _ => 4.0,
+    }
+}
+
+fn area(mesh: &TriangleMesh) -> f64 {
+    let place = |vertex: u32| mesh.vertices()[vertex as usize];
+    let area = |&[a, b, c]: &[u32; 3]| 0.5 * (place(b) - place(a)).cross(place(c) - place(a)).length();
+    mesh.triangles().iter().map(area).sum()
 }

@@ -7,6 +7,7 @@ mod arrays;
 mod error;
 mod info;
 mod ledger;
+pub mod message;
 mod packet;
 mod page;
 mod particle;

@@ -280,7 +280,7 @@ fn vectors() {
     assert_bad(&size, 10, 18, "`size` must have components greater than 0", "");
     let axis = format!("{SHORT}rotation = {{ axis = [0, 0, 0], angle = 1 }}");
     assert_bad(&axis, 12, 21, "`axis` must not be the zero vector", "");
-    let axis = format!("{SHORT}rotation = {{ axis = [0, 1e300, 0], angle = 1 }}");
+    let axis = format!("{SHORT}rotation = {{ axis = [0, 1e-300, 0], angle = 1 }}");
     assert_bad(&axis, 12, 21, "`axis` must have a length near 1", "");
     let matrix = format!("{SHORT}[[forces]]\nlinear.matrix = [[1, 0, 0], [0, 1]]");
     assert_bad(

@@ -1,6 +1,7 @@
 //! Tests of scene files as users write them: good ones, bad ones, changed ones and nonsense.
 
 mod bad_scenes;
+mod bombs;
 mod documentation;
 mod embedded;
 mod events;

@@ -61,7 +61,7 @@ impl Surface {
             solid => (solid, None),
         };
         let cell = 0.5 * spacing / shape.placement.scale;
-        let grid = DistanceGrid::bake(solid, cell, 4.0 * cell, MAX_GRID_NODES)?;
+        let grid = DistanceGrid::bake(solid, cell, 4.0 * cell, wall.unwrap_or(0.0), MAX_GRID_NODES)?;
         Ok(Self::Baked(Baked { grid: Arc::new(grid), placement: shape.placement, asked_cell: cell, wall }))
     }
 

@@ -1,9 +1,11 @@
 //! Signed distance stored on a regular grid: a fast replacement for shapes with slow queries, such as meshes.
+//!
+//! Far from the surface, where queries are slowest and nobody needs every node, blocks of cells are interpolated from
+//! their corners.
 
 use rayon::prelude::*;
 
 use super::aabb::Aabb;
-use super::mesh::TriangleMesh;
 use super::shape::Shape;
 use crate::math::{Real, Vec3, vec3};
 
@@ -41,11 +43,13 @@ pub enum DistanceGridError {
 impl DistanceGrid {
     /// Computes the grid of a shape. It extends beyond the shape by `margin` and one more cell. If that takes more than
     /// `max_nodes` nodes of 4 bytes, the cells are enlarged until it fits; [`DistanceGrid::cell_size`] returns the size
-    /// used.
+    /// used. Nodes are exact up to the distance `exact` and eight cells from the surface of a closed shape; farther ones
+    /// have the right sign and may be nearer to 0 than the true distance, by up to seven cells.
     pub fn bake(
         shape: &Shape,
         cell_size: Real,
         margin: Real,
+        exact: Real,
         max_nodes: usize,
     ) -> Result<Self, DistanceGridError> {
         if !(cell_size > 0.0 && margin >= 0.0 && (cell_size + margin).is_finite()) {
@@ -61,12 +65,18 @@ impl DistanceGrid {
         let counts = node_counts(&bounds, cell_size);
         let origin = bounds.center() - 0.5 * cell_size * (counts - Vec3::ONE);
         let counts = [counts.x as usize, counts.y as usize, counts.z as usize];
+        let nodes = Nodes { shape, origin, cell_size };
+        // at a hole, the sign changes far from any surface, which corners of blocks may not show
+        let mut is_closed = true;
+        shape.visit_meshes(&mut |mesh| is_closed &= mesh.is_closed());
+        let blocks = is_closed.then(|| Blocks::new(&nodes, counts, exact));
         let rows: Vec<Vec<f32>> = (0..counts[1] * counts[2])
             .into_par_iter()
             .map(|row| {
-                let (y, z) = (row % counts[1], row / counts[1]);
-                let start = origin + cell_size * vec3(0.0, y as Real, z as Real);
-                bake_row(shape, start, cell_size, counts[0])
+                let mut walk = Walk::new(&nodes);
+                let node = |x: usize| [x, row % counts[1], row / counts[1]];
+                let far = |x: usize| blocks.as_ref().and_then(|blocks| blocks.far_value(node(x)));
+                (0..counts[0]).map(|x| far(x).unwrap_or_else(|| walk.value(node(x)))).collect()
             })
             .collect();
         Ok(Self { origin, cell_size, counts, values: rows.concat(), shape_bounds })
@@ -139,37 +149,114 @@ fn node_counts(bounds: &Aabb, cell_size: Real) -> Vec3 {
     (bounds.size() / cell_size).ceil() + Vec3::splat(3.0)
 }
 
-fn bake_row(shape: &Shape, start: Vec3, cell_size: Real, count: usize) -> Vec<f32> {
-    let positions = (0..count).map(|x| start + vec3(x as Real * cell_size, 0.0, 0.0));
-    match shape {
-        Shape::Mesh(mesh) => bake_mesh_row(mesh, positions, cell_size),
-        _ => positions.map(|position| shape.signed_distance(position) as f32).collect(),
+/// Nodes of a grid and the shape whose distances they get.
+struct Nodes<'a> {
+    shape: &'a Shape,
+    origin: Vec3,
+    cell_size: Real,
+}
+
+/// A walk from node to node. The nearest triangle of the previous node limits the search, and the sign is only computed
+/// anew when the walk leaves the ball in which it cannot change.
+struct Walk<'a> {
+    nodes: &'a Nodes<'a>,
+    last: Vec3,
+    triangle: usize,
+    same_sign_for: Real,
+    sign: Real,
+}
+
+impl<'a> Walk<'a> {
+    fn new(nodes: &'a Nodes<'a>) -> Self {
+        Self { nodes, last: nodes.origin, triangle: 0, same_sign_for: 0.0, sign: 1.0 }
+    }
+
+    /// Returns the distance at a node.
+    fn value(&mut self, [x, y, z]: [usize; 3]) -> f32 {
+        let Nodes { shape, origin, cell_size } = *self.nodes;
+        let position = origin + cell_size * vec3(x as Real, y as Real, z as Real);
+        let Shape::Mesh(mesh) = shape else { return shape.signed_distance(position) as f32 };
+        let closest = mesh.closest_point_near(position, self.triangle);
+        self.triangle = closest.triangle;
+        self.same_sign_for -= position.distance(self.last);
+        self.last = position;
+        if self.same_sign_for <= 0.0 {
+            let clearance = mesh.signed_clearance(position, closest.distance);
+            self.sign = if clearance < 0.0 { -1.0 } else { 1.0 };
+            self.same_sign_for = clearance.abs();
+        }
+        (self.sign * closest.distance) as f32
     }
 }
 
-/// Computes the distances along a row of nodes. The nearest triangle of the previous node limits the search, and the
-/// sign is only computed anew when the row leaves the ball in which it cannot change.
-fn bake_mesh_row(mesh: &TriangleMesh, positions: impl Iterator<Item = Vec3>, cell_size: Real) -> Vec<f32> {
-    let mut triangle = 0;
-    let mut same_sign_for = 0.0;
-    let mut sign = 1.0;
-    positions
-        .map(|position| {
-            let closest = mesh.closest_point_near(position, triangle);
-            triangle = closest.triangle;
-            same_sign_for -= cell_size;
-            if same_sign_for <= 0.0 {
-                let clearance = mesh.signed_clearance(position, closest.distance);
-                sign = if clearance < 0.0 { -1.0 } else { 1.0 };
-                same_sign_for = clearance.abs();
-            }
-            (sign * closest.distance) as f32
-        })
-        .collect()
+/// Number of cells along the edge of a block.
+const BLOCK: usize = 4;
+/// Diagonal of a block (cells).
+const DIAGONAL: Real = 1.732_050_807_568_877_2 * BLOCK as Real;
+/// Distance from the surface beyond which blocks are interpolated (cells).
+const FAR: Real = 8.0;
+
+/// Exact distances at the corners of blocks.
+struct Blocks {
+    /// Number of nodes along each axis, and of corners.
+    nodes: [usize; 3],
+    corners: [usize; 3],
+    values: Vec<f32>,
+    cell_size: Real,
+    /// Distance at all corners beyond which a block is far (m).
+    far: Real,
+}
+
+impl Blocks {
+    fn new(nodes: &Nodes<'_>, counts: [usize; 3], exact: Real) -> Self {
+        let corners = counts.map(|count| (count - 1).div_ceil(BLOCK) + 1);
+        let rows: Vec<Vec<f32>> = (0..corners[1] * corners[2])
+            .into_par_iter()
+            .map(|row| {
+                let mut walk = Walk::new(nodes);
+                let corner = |x: usize| [x, row % corners[1], row / corners[1]];
+                let node = |x: usize| [0, 1, 2].map(|axis| (BLOCK * corner(x)[axis]).min(counts[axis] - 1));
+                (0..corners[0]).map(|x| walk.value(node(x))).collect()
+            })
+            .collect();
+        let cell_size = nodes.cell_size;
+        let far = exact + (FAR + 0.5 * DIAGONAL) * cell_size;
+        Self { nodes: counts, corners, values: rows.concat(), cell_size, far }
+    }
+
+    /// Returns the value at a node of a far block, interpolated from the corners; `None` in other blocks.
+    ///
+    /// The second derivatives of a distance d are at most 1/d (it is that to a point, or less), so that between corners
+    /// it is at most diagonal² / 8d below the interpolation, which is taken off.
+    fn far_value(&self, node: [usize; 3]) -> Option<f32> {
+        let block = [0, 1, 2].map(|axis| (node[axis] / BLOCK).min(self.corners[axis] - 2));
+        let corner = |bits: usize| {
+            let [x, y, z] = [0, 1, 2].map(|axis| block[axis] + (bits >> axis & 1));
+            Real::from(self.values[x + self.corners[0] * (y + self.corners[1] * z)])
+        };
+        let sign = corner(0).signum();
+        let least = (0..8).map(|bits| sign * corner(bits)).fold(Real::INFINITY, Real::min);
+        if !(least > self.far) {
+            return None;
+        }
+        let part = [0, 1, 2].map(|axis| {
+            let low = BLOCK * block[axis];
+            let length = (self.nodes[axis] - 1 - low).min(BLOCK);
+            (node[axis] - low) as Real / length as Real
+        });
+        let share = |bits: usize| -> Real {
+            (0..3).map(|axis| if bits >> axis & 1 == 1 { part[axis] } else { 1.0 - part[axis] }).product()
+        };
+        let interpolated: Real = (0..8).map(|bits| share(bits) * sign * corner(bits)).sum();
+        let diagonal = DIAGONAL * self.cell_size;
+        let sag = diagonal * diagonal / (8.0 * (least - 0.5 * diagonal));
+        Some((sign * (interpolated - sag)) as f32)
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::TriangleMesh;
     use super::*;
     use crate::math::Random;
     use std::sync::Arc;
@@ -187,18 +274,49 @@ mod tests {
     #[test]
     fn baked_distance_follows_the_exact_one() {
         let torus = Shape::Torus { radius: 1.0, tube_radius: 0.4 };
-        let grid = DistanceGrid::bake(&torus, 0.05, 0.2, 1 << 20).unwrap();
+        let grid = DistanceGrid::bake(&torus, 0.05, 0.2, 1.0, 1 << 20).unwrap();
         assert_eq!(grid.cell_size(), 0.05);
         assert_follows(&torus, &grid, 0.03);
         let mesh = Shape::Mesh(Arc::new(torus.triangulate(40).unwrap()));
-        let grid = DistanceGrid::bake(&mesh, 0.05, 0.2, 1 << 20).unwrap();
+        let grid = DistanceGrid::bake(&mesh, 0.05, 0.2, 1.0, 1 << 20).unwrap();
         assert_follows(&mesh, &grid, 0.03);
     }
 
+    /// Compares every node with the distance that is asked for directly.
     #[test]
-    fn nodes_of_meshes_are_exact_although_found_by_walking() {
-        let mesh = Shape::Mesh(Arc::new(Shape::Sphere { radius: 1.0 }.triangulate(20).unwrap()));
-        let grid = DistanceGrid::bake(&mesh, 0.1, 0.0, 1 << 20).unwrap();
+    fn nodes_are_exact_near_the_surface_and_not_too_large_far_from_it() {
+        let star = Shape::Star { points: 5, radius: 1.0, inner_radius: 0.4, height: 0.6 };
+        let mesh = |shape: &Shape| Shape::Mesh(Arc::new(shape.triangulate(20).unwrap()));
+        let both = Shape::Union(vec![mesh(&Shape::Sphere { radius: 0.8 }).into(), mesh(&star).into()]);
+        for (shape, exact) in [(mesh(&Shape::Sphere { radius: 1.0 }), 0.0), (mesh(&star), 0.3), (both, 0.0)] {
+            let grid = DistanceGrid::bake(&shape, 0.03, 0.5, exact, 1 << 22).unwrap();
+            let cell = grid.cell_size;
+            let mut n_far = 0;
+            for (index, &value) in grid.values.iter().enumerate().step_by(7) {
+                let (x, rest) = (index % grid.counts[0], index / grid.counts[0]);
+                let node = vec3(x as Real, (rest % grid.counts[1]) as Real, (rest / grid.counts[1]) as Real);
+                let expected = shape.signed_distance(grid.origin + cell * node);
+                let value = Real::from(value);
+                if expected.abs() <= exact + FAR * cell {
+                    assert!((expected - value).abs() < 1e-6, "{expected} {value}");
+                } else {
+                    let part = expected.signum() * value;
+                    assert!(part < expected.abs() + 1e-6, "{expected} {value}");
+                    assert!(part > expected.abs() - 7.0 * cell, "{expected} {value}");
+                    n_far += usize::from((expected - value).abs() > 1e-6);
+                }
+            }
+            assert!(n_far > 1000, "only {n_far} nodes were interpolated");
+        }
+    }
+
+    /// An open mesh has no far nodes: each is asked for.
+    #[test]
+    fn nodes_of_open_meshes_are_exact() {
+        let ball = Shape::Sphere { radius: 1.0 }.triangulate(20).unwrap();
+        let open = TriangleMesh::try_new(ball.vertices().to_vec(), ball.triangles()[3..].to_vec()).unwrap();
+        let mesh = Shape::Mesh(Arc::new(open));
+        let grid = DistanceGrid::bake(&mesh, 0.05, 0.0, 0.0, 1 << 20).unwrap();
         for (index, &value) in grid.values.iter().enumerate() {
             let (x, rest) = (index % grid.counts[0], index / grid.counts[0]);
             let node = vec3(x as Real, (rest % grid.counts[1]) as Real, (rest / grid.counts[1]) as Real);
@@ -210,7 +328,7 @@ mod tests {
     #[test]
     fn gradient_is_the_slope_of_the_value() {
         let shape = Shape::Cone { radius: 0.6, height: 1.0 };
-        let grid = DistanceGrid::bake(&shape, 0.07, 0.1, 1 << 20).unwrap();
+        let grid = DistanceGrid::bake(&shape, 0.07, 0.1, 0.0, 1 << 20).unwrap();
         let p = vec3(0.1234, 0.0817, -0.2345);
         let step = 1e-6;
         let gradient = grid.signed_distance_and_gradient(p).1;
@@ -224,7 +342,7 @@ mod tests {
     #[test]
     fn outside_the_distance_is_positive_and_not_too_large() {
         let shape = Shape::Sphere { radius: 1.0 };
-        let grid = DistanceGrid::bake(&shape, 0.1, 0.3, 1 << 20).unwrap();
+        let grid = DistanceGrid::bake(&shape, 0.1, 0.3, 0.0, 1 << 20).unwrap();
         for p in [vec3(3.0, 0.0, 0.0), vec3(2.0, 2.0, -2.0), vec3(0.0, -1.9, 0.5)] {
             let distance = grid.signed_distance(p);
             assert!(distance > 0.0 && distance <= shape.signed_distance(p));
@@ -233,7 +351,7 @@ mod tests {
 
     #[test]
     fn memory_limit_makes_cells_larger_and_says_so() {
-        let grid = DistanceGrid::bake(&Shape::Sphere { radius: 1.0 }, 0.001, 0.1, 10_000).unwrap();
+        let grid = DistanceGrid::bake(&Shape::Sphere { radius: 1.0 }, 0.001, 0.1, 0.0, 10_000).unwrap();
         assert!(grid.n_nodes() <= 10_000);
         assert!(grid.cell_size() > 0.05);
     }
@@ -241,7 +359,10 @@ mod tests {
     #[test]
     fn infinite_shapes_and_bad_sizes_are_refused() {
         let ground = Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 };
-        assert_eq!(DistanceGrid::bake(&ground, 0.1, 0.1, 1000).unwrap_err(), DistanceGridError::Infinite);
-        assert!(DistanceGrid::bake(&Shape::Sphere { radius: 1.0 }, 0.0, 0.1, 1000).is_err());
+        assert_eq!(
+            DistanceGrid::bake(&ground, 0.1, 0.1, 0.0, 1000).unwrap_err(),
+            DistanceGridError::Infinite
+        );
+        assert!(DistanceGrid::bake(&Shape::Sphere { radius: 1.0 }, 0.0, 0.1, 0.0, 1000).is_err());
     }
 }

@@ -5,6 +5,7 @@
 //! mesh is always closed.
 
 use rayon::prelude::*;
+use std::collections::HashMap;
 
 use super::aabb::Aabb;
 use super::mesh::{TriangleMesh, TriangleMeshError};
@@ -69,16 +70,15 @@ impl Grid {
 struct Surface<'a> {
     grid: &'a Grid,
     values: &'a [Real],
-    /// Vertex on each of the seven upward edges of a node, by node and corner bits - 1: number + 1, or 0 for none.
-    edge_vertices: Vec<[u32; 7]>,
+    /// Vertex on an upward edge of a node, by node and corner bits.
+    edge_vertices: HashMap<(usize, usize), u32>,
     vertices: Vec<Vec3>,
     triangles: Vec<[u32; 3]>,
 }
 
 impl<'a> Surface<'a> {
     fn new(grid: &'a Grid, values: &'a [Real]) -> Self {
-        let edge_vertices = vec![[0; 7]; values.len()];
-        Self { grid, values, edge_vertices, vertices: Vec::new(), triangles: Vec::new() }
+        Self { grid, values, edge_vertices: HashMap::new(), vertices: Vec::new(), triangles: Vec::new() }
     }
 
     fn cut_cell(&mut self, base: usize) {
@@ -116,14 +116,12 @@ impl<'a> Surface<'a> {
     /// Returns the vertex on the edge of two corners of a cell, of which one is at least as high in every coordinate.
     fn vertex(&mut self, nodes: &[usize; 8], a: usize, b: usize) -> u32 {
         let (low, high) = (a.min(b), a.max(b));
-        let known = &mut self.edge_vertices[nodes[low]][high - low - 1];
-        if *known == 0 {
+        *self.edge_vertices.entry((nodes[low], high - low)).or_insert_with(|| {
             let (low_value, high_value) = (self.values[nodes[low]], self.values[nodes[high]]);
             let part = (low_value / (low_value - high_value)).clamp(0.0, 1.0);
             let position = self.grid.position(nodes[low]).lerp(self.grid.position(nodes[high]), part);
             self.vertices.push(position);
-            *known = self.vertices.len() as u32;
-        }
-        *known - 1
+            self.vertices.len() as u32 - 1
+        })
     }
 }

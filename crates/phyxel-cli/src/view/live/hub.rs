@@ -1,9 +1,9 @@
 //! Exchange between the thread that computes and the threads that talk to pages: orders in, snapshots and states out.
 
-use super::super::message::Command;
 use super::super::socket::Bell;
 use phyxel::frame::Frame;
 use phyxel_io::results::SurfaceTable;
+use phyxel_io::viewer::message::Command;
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::SyncSender;

@@ -4,12 +4,12 @@ mod hub;
 mod parameters;
 mod simulation;
 
-use super::message::{Command, Request};
 use super::socket::{Bell, Conversation, Gone, Outbox, Source};
 use crate::failure::Failure;
 use crate::scene_source::{SceneSource, SceneText};
 use hub::{Answer, Hub, PageId, Snapshot, Wish};
 use phyxel::methods::ColumnInfo;
+use phyxel_io::viewer::message::{Command, Request, shortened};
 use phyxel_io::viewer::{
     PageBounds, PageColumnInfo, PageFrame, PageInfo, PageSurface, Scenery, ledger_columns, page_bounds,
     page_middle,
@@ -179,7 +179,7 @@ impl LiveConversation<'_> {
     /// Notes that the page waits for the next snapshot.
     fn expect(&mut self, columns: Vec<String>) -> Result<(), String> {
         if let Some(unknown) = columns.iter().find(|name| !self.source.columns.contains(name)) {
-            return Err(format!("there is no column {:?}", super::message::shortened(unknown)));
+            return Err(format!("there is no column {:?}", shortened(unknown)));
         }
         if self.pending.len() >= MOST_PENDING {
             return Err(format!("{MOST_PENDING} moments are waited for already"));

@@ -3,7 +3,6 @@
 //! All changes by pages go through the world's own log of events, at times of frames, so that the saved scene
 //! gives the same bits.
 
-use super::super::message::Command;
 use super::hub::{Hub, Order, PageId, Snapshot, Wish};
 use super::parameters::Panel;
 use crate::failure::Failure;
@@ -13,6 +12,7 @@ use phyxel::math::Vec3;
 use phyxel::world::{Action, Hold, World};
 use phyxel_io::results::BodyInfo;
 use phyxel_io::scene::with_events;
+use phyxel_io::viewer::message::Command;
 use phyxel_io::viewer::{ledger_row, particle_of_frame};
 use serde_json::{Value, json};
 use std::collections::VecDeque;

@@ -26,6 +26,8 @@ struct Block {
 
 /// Upper limit of a count, so that products and casts are safe.
 const MAX_COUNT: Real = 1e6;
+/// Largest number of points along an axis: a thin shape has few particles but a search through a lattice of its extent.
+const MAX_ALONG: usize = 100_000;
 
 impl Lattice {
     /// Creates cell-centred points of a box around the origin, with the cells stretched to fit the box.
@@ -76,11 +78,10 @@ impl Lattice {
     /// Returns the points inside a shape, in the order of blocks, which keeps neighbours near each other in memory.
     /// Blocks that the distance of their middle shows to be wholly inside or outside are decided at once.
     pub(super) fn inside(&self, shape: &PlacedShape, limit: usize) -> Result<Vec<Vec3>, FillError> {
-        if self.counts.iter().any(|&count| count as Real >= MAX_COUNT) {
-            let estimate = self.counts.iter().map(|&count| count as Real).product();
-            return Err(FillError::TooMany { estimate, limit });
+        if self.counts.iter().any(|&count| count > MAX_ALONG) {
+            return Err(FillError::TooLong { limit: MAX_ALONG });
         }
-        let blocks = self.blocks();
+        let blocks = self.blocks_near(shape);
         let found: Vec<Vec<Vec3>> = blocks
             .par_iter()
             .map(|&block| {
@@ -96,9 +97,24 @@ impl Lattice {
         Ok(found.concat())
     }
 
-    /// Returns the blocks, of 8³ points each, or of more points if there would be too many blocks.
-    fn blocks(&self) -> Vec<Block> {
+    /// Returns the blocks that may have points inside a shape, of 8³ points each, or of more points if there would be too
+    /// many blocks. Cubes of 8³ blocks are asked first: most of them are empty if a shape is thin and slanting.
+    fn blocks_near(&self, shape: &PlacedShape) -> Vec<Block> {
         let edge = self.counts.iter().map(|count| count.div_ceil(64)).fold(8, usize::max);
+        let cubes = self.blocks(8 * edge);
+        let is_empty: Vec<bool> =
+            cubes.par_iter().map(|&cube| self.side(shape, cube) == Side::Outside).collect();
+        let [n_x, n_y, _] = self.counts.map(|count| count.div_ceil(8 * edge));
+        let mut blocks = self.blocks(edge);
+        blocks.retain(|block| {
+            let [x, y, z] = block.low.map(|low| low / (8 * edge));
+            !is_empty[x + n_x * (y + n_y * z)]
+        });
+        blocks
+    }
+
+    /// Returns all blocks with this number of points along their edges, x fastest.
+    fn blocks(&self, edge: usize) -> Vec<Block> {
         let [n_x, n_y, n_z] = self.counts.map(|count| count.div_ceil(edge));
         (0..n_x * n_y * n_z)
             .map(|index| {
@@ -107,6 +123,14 @@ impl Lattice {
                 Block { low, high: [0, 1, 2].map(|axis| (low[axis] + edge).min(self.counts[axis])) }
             })
             .collect()
+    }
+
+    /// Returns the side of a shape's surface that the ball around a block is on.
+    fn side(&self, shape: &PlacedShape, block: Block) -> Side {
+        let first = self.position(block.low);
+        let last = self.position(block.high.map(|high| high - 1));
+        let radius = 0.5 * first.distance(last) * (1.0 + 1e-9);
+        shape.side_of_ball(0.5 * (first + last), radius)
     }
 
     fn collect_inside(&self, shape: &PlacedShape, block: Block, limit: usize, positions: &mut Vec<Vec3>) {
@@ -118,10 +142,7 @@ impl Lattice {
             }
             return;
         }
-        let first = self.position(block.low);
-        let last = self.position(block.high.map(|high| high - 1));
-        let radius = 0.5 * first.distance(last) * (1.0 + 1e-9);
-        let side = shape.side_of_ball(0.5 * (first + last), radius);
+        let side = self.side(shape, block);
         if side == Side::Outside || positions.len() > limit {
             return;
         }

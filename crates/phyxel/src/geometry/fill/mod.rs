@@ -73,6 +73,11 @@ impl Fill {
     pub fn new(spacing: Spacing) -> Self {
         Self { spacing, sampling: Sampling::Lattice, seed: 0, max_particles: Self::DEFAULT_MAX_PARTICLES }
     }
+
+    /// Checks that a shape can be filled and, from its volume alone, that it does not need more particles than allowed.
+    pub fn check(&self, shape: &PlacedShape) -> Result<(), FillError> {
+        Body::new(shape, self).map(drop)
+    }
 }
 
 /// The particles of a body.
@@ -129,6 +134,14 @@ pub enum FillError {
         size: Size,
         /// The spacing (m).
         spacing: Real,
+    },
+    /// The shape is too large for the spacing, although it may be thin.
+    #[error(
+        "the shape is longer than {limit} spacings; choose a larger spacing or fewer extremes in its shape"
+    )]
+    TooLong {
+        /// Largest number of spacings along an axis.
+        limit: usize,
     },
     /// There would be more particles than allowed.
     #[error("about {estimate:.3e} particles would be needed, the limit is {limit}; choose a larger spacing")]

@@ -238,3 +238,35 @@ fn impossible_fillings_are_refused_with_a_reason() {
     let sheet = PlacedShape::from(Shape::Mesh(Arc::new(sheet)));
     assert_eq!(refuse(&sheet, &uniform(0.1)), FillError::NoInside);
 }
+
+/// A long wire has few particles, but the search for them would go through a lattice of its extent.
+#[test]
+fn shapes_of_very_many_spacings_are_refused() {
+    let wire = |height: Real| PlacedShape::from(Shape::Capsule { radius: 0.5, height });
+    let how = with(Spacing::Uniform(1.0), Sampling::Lattice);
+    assert_eq!(fill(&wire(9e4), &how).unwrap().positions.len(), 90_001);
+    assert_eq!(fill(&wire(2e5), &how).unwrap_err(), FillError::TooLong { limit: 100_000 });
+}
+
+/// The cubes of blocks that are left out are those without points: the points of a slanting rod are those that it contains.
+#[test]
+fn blocks_far_from_a_shape_are_left_out_without_loss() {
+    let rotation = Quat::from_axis_angle(vec3(1.0, 0.4, 0.2).normalize(), 0.7);
+    let placement = Placement { rotation, position: vec3(0.3, 0.0, 0.1), ..Placement::default() };
+    let rod = PlacedShape::new(Shape::Capsule { radius: 0.02, height: 2.0 }, placement);
+    let rod = PlacedShape::from(Shape::Union(vec![rod]));
+    let spacing = 0.01;
+    let filled = fill(&rod, &with(Spacing::Uniform(spacing), Sampling::Lattice)).unwrap();
+    let bounds = rod.bounds().unwrap();
+    let n = (bounds.size() / spacing).ceil();
+    let half = 0.5 * (n - Vec3::ONE) * spacing;
+    let mut n_inside = 0;
+    for z in 0..n.z as usize {
+        for y in 0..n.y as usize {
+            let along = (0..n.x as usize).map(|x| vec3(x as Real, y as Real, z as Real));
+            n_inside += along.filter(|p| rod.contains(bounds.center() - half + spacing * *p)).count();
+        }
+    }
+    assert!(n_inside > 1000);
+    assert!(filled.positions.len().abs_diff(n_inside) <= 2, "{} {n_inside}", filled.positions.len());
+}

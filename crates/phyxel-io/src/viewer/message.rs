@@ -1,5 +1,6 @@
 //! Requests of pages: JSON texts, each checked before it is carried out.
 
+use crate::scene::LARGEST_NUMBER;
 use serde_json::Value;
 
 /// Largest number of columns in one request.
@@ -7,7 +8,7 @@ const MOST_COLUMNS: usize = 64;
 
 /// A request of a page.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Request {
+pub enum Request {
     /// Asks for a recorded frame.
     Frame {
         /// Number of the frame.
@@ -33,7 +34,7 @@ pub(super) enum Request {
 
 /// Command of a page to a live run.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Command {
+pub enum Command {
     /// Continues the run.
     Play,
     /// Stops the run.
@@ -75,7 +76,7 @@ pub(super) enum Command {
 
 impl Request {
     /// Returns the type of the request, as in the message.
-    pub(super) fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> &'static str {
         match self {
             Self::Frame { .. } => "frame",
             Self::Next { .. } => "next",
@@ -96,7 +97,7 @@ impl Request {
     ///
     /// # Errors
     /// Returns the problem with the message, as a text for the page.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text).map_err(|error| format!("this is no JSON: {error}"))?;
         let kind = value.get("type").and_then(Value::as_str).ok_or("a message needs a \"type\"")?;
         let command = match kind {
@@ -114,7 +115,10 @@ impl Request {
             "set" => Command::Set {
                 body: word(&value, "body")?,
                 key: word(&value, "key")?,
-                value: value.get("value").and_then(number).ok_or("\"value\" must be a number")?,
+                value: value
+                    .get("value")
+                    .and_then(number)
+                    .ok_or("\"value\" must be a number, at most 1e15")?,
             },
             "gravity" => Command::Gravity(vector(&value, "value")?),
             "drag" if value.get("row").is_some() => Command::Grab {
@@ -137,14 +141,14 @@ fn whole(value: &Value, key: &str) -> Result<usize, String> {
 }
 
 fn number(value: &Value) -> Option<f64> {
-    value.as_f64().filter(|number| number.is_finite())
+    value.as_f64().filter(|number| number.abs() <= LARGEST_NUMBER)
 }
 
 fn vector(value: &Value, key: &str) -> Result<[f64; 3], String> {
     let numbers = value.get(key).and_then(Value::as_array).filter(|array| array.len() == 3);
     let numbers: Option<Vec<f64>> = numbers.and_then(|array| array.iter().map(number).collect());
     let vector = numbers.and_then(|numbers| <[f64; 3]>::try_from(numbers).ok());
-    vector.ok_or_else(|| format!("{key:?} must be three numbers"))
+    vector.ok_or_else(|| format!("{key:?} must be three numbers, at most {LARGEST_NUMBER:e}"))
 }
 
 fn word(value: &Value, key: &str) -> Result<String, String> {
@@ -160,7 +164,7 @@ fn columns(value: &Value) -> Result<Vec<String>, String> {
 }
 
 /// Shortens a text to the length that an answer should repeat.
-pub(super) fn shortened(text: &str) -> String {
+pub fn shortened(text: &str) -> String {
     const LONGEST: usize = 60;
     let mut short: String = text.chars().take(LONGEST).collect();
     if short.len() < text.len() {
@@ -225,6 +229,8 @@ mod tests {
             (r#"{"type":"gravity","value":[0,0]}"#, "value"),
             (r#"{"type":"gravity","value":[0,0,1e999]}"#, "JSON"),
             (r#"{"type":"gravity","value":[0,0,null]}"#, "value"),
+            (r#"{"type":"gravity","value":[0,1e300,0]}"#, "at most 1e15"),
+            (r#"{"type":"set","body":"a","key":"k","value":-1e300}"#, "at most 1e15"),
             (r#"{"type":"drag","row":0,"to":[0,0,0]}"#, "frame"),
             (r#"{"type":"drag"}"#, "to"),
             (r#"{"type":"set","body":"a","key":"k","value":"1"}"#, "value"),
