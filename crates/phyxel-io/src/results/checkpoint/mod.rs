@@ -190,7 +190,8 @@ impl<R: Read + Seek> Checkpoint<R> {
     ///
     /// # Errors
     /// When the state does not fit the world, which then stays unchanged, except for the events that had happened. Only
-    /// a source that fails or changes between the first and the second reading leaves an unusable world.
+    /// a source that fails or changes between the first and the second reading, or values that cannot be (an index that
+    /// points nowhere), leave an unusable world.
     pub fn restore(&mut self, world: &mut World) -> Result<(), CheckpointError> {
         for replace in [false, true] {
             self.source.seek(SeekFrom::Start(self.state.start)).map_err(|error| unreadable(&error))?;
@@ -200,8 +201,7 @@ impl<R: Read + Seek> Checkpoint<R> {
             world.visit_state(&mut reader);
             reader.finish()?;
         }
-        world.restored();
-        Ok(())
+        world.restored().map_err(|error| CheckpointError::Misfit(error.to_string()))
     }
 }
 
