@@ -1,25 +1,29 @@
-//! The result folder of a run: creating it, opening it, and cutting it back to its checkpoint.
+//! The result folder of a run: creating it, opening it, and reading and writing its files.
 
-use super::atomic::{ASIDE, Aside, Durability, write_atomically};
+use super::atomic::{Aside, Durability, aside, make_folder, sync_file, sync_folder, write_atomically};
+use super::meshes::{check_mesh, mesh_files};
+use super::removal::{are_remains, remove_file, remove_result, remove_unfinished};
+use super::seal::{self, Seal};
 use super::{
-    BundledScene, Checkpoint, CheckpointHeader, ContentDigest, LedgerTable, LedgerWriter, ParticleTable,
-    ResultError, RunInfo, SurfaceTable, ply, write_checkpoint,
+    BundledScene, ContentDigest, LedgerTable, LedgerWriter, ParticleTable, ResultError, RunInfo,
+    SurfaceTable, ply,
 };
+use crate::scene::{ParseOptions, SceneError, SceneFile};
 use phyxel::frame::Frame;
-use phyxel::world::World;
+use phyxel::methods::CATALOGUE;
 use std::fs::{self, File, TryLockError};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-const RUN_INFO: &str = "run.json";
-const SCENE: &str = "scene.toml";
-const LEDGER: &str = "ledger.csv";
-const FRAMES: &str = "frames";
-const CHECKPOINTS: &str = "checkpoint";
+pub(super) const RUN_INFO: &str = "run.json";
+pub(super) const SCENE: &str = "scene.toml";
+pub(super) const LEDGER: &str = "ledger.csv";
+pub(super) const FRAMES: &str = "frames";
+pub(super) const CHECKPOINTS: &str = "checkpoint";
 const MESHES: &str = "meshes";
-const LOCK: &str = ".lock";
-/// Files that a run writes; together with `WRITTEN_FOLDERS`, all that is removed when another run replaces it.
-const WRITTEN_FILES: [&str; 4] = [RUN_INFO, SCENE, LEDGER, LOCK];
-const WRITTEN_FOLDERS: [&str; 3] = [FRAMES, CHECKPOINTS, MESHES];
+pub(super) const LOCK: &str = ".lock";
+/// Folders that a run writes; with the files above, all that is removed when another run replaces it.
+pub(super) const WRITTEN_FOLDERS: [&str; 3] = [FRAMES, CHECKPOINTS, MESHES];
 
 /// Selects how the result of an earlier run is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,9 +56,9 @@ impl ResultFolder {
             }
             Err(error) => return Err(ResultError::io("read", path, error)),
         };
-        // a folder with only the lock file remains of a run that ended before it wrote anything
-        let is_empty = entries.flatten().all(|entry| entry.file_name() == LOCK);
-        match (is_empty, looks_like_a_result(path), overwrite) {
+        let names: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        let is_free = names.is_empty() || are_remains(&names);
+        match (is_free, looks_like_a_result(path), overwrite) {
             (true, _, _) | (false, true, Overwrite::Yes) => Ok(()),
             (false, true, Overwrite::No) => Err(ResultError::Exists(path.to_owned())),
             (false, false, _) => Err(ResultError::NotAResult(path.to_owned())),
@@ -67,20 +71,20 @@ impl ResultFolder {
     /// As [`ResultFolder::check_free`], or when another run writes to the folder, or a file operation fails.
     pub fn create(path: &Path, overwrite: Overwrite, scene: &BundledScene) -> Result<Self, ResultError> {
         Self::check_free(path, overwrite)?;
-        let make =
-            |path: &Path| fs::create_dir_all(path).map_err(|source| ResultError::io("make", path, source));
-        make(path)?;
+        make_folder(path)?;
         let folder = Self { path: path.to_owned(), _lock: lock(path)? };
         remove_result(path)?;
-        make(&path.join(FRAMES))?;
-        make(&path.join(CHECKPOINTS))?;
-        if !scene.meshes.is_empty() {
-            make(&path.join(MESHES))?;
+        let n_folders = if scene.meshes.is_empty() { 2 } else { 3 };
+        for name in &WRITTEN_FOLDERS[..n_folders] {
+            let made = fs::create_dir(path.join(name));
+            made.map_err(|source| ResultError::io("make", &path.join(name), source))?;
         }
+        // whatever is lost with the power from here on, what is left is known as a result
+        sync_folder(path)?;
+        write_atomically(&path.join(SCENE), scene.text.as_bytes(), Durability::Power)?;
         for mesh in &scene.meshes {
-            write_atomically(&path.join(&mesh.name), &mesh.bytes, Durability::Process)?;
+            write_atomically(&path.join(&mesh.name), &mesh.bytes, Durability::Power)?;
         }
-        write_atomically(&path.join(SCENE), scene.text.as_bytes(), Durability::Process)?;
         Ok(folder)
     }
 
@@ -127,9 +131,20 @@ impl ResultFolder {
     /// Returns the text of the scene as it was run.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// When the scene or one of its meshes cannot be read, or is not what was run.
     pub fn scene_text(&self) -> Result<String, ResultError> {
-        self.read_text(SCENE)
+        let bytes = self.read(SCENE)?;
+        let digest = self.run_info()?.scene_digest;
+        self.check_scene(&bytes, digest)?;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        mesh_files(&text).iter().try_for_each(|file| check_mesh(&self.path.join(file)).map(drop))?;
+        Ok(text)
+    }
+
+    pub(super) fn check_scene(&self, bytes: &[u8], digest: ContentDigest) -> Result<(), ResultError> {
+        let problem = "it is not the scene that was run: it is damaged, or was changed since";
+        let is_same = ContentDigest::of(bytes) == digest;
+        if is_same { Ok(()) } else { Err(ResultError::damaged(&self.path.join(SCENE), problem)) }
     }
 
     /// Returns the path of the scene as it was run.
@@ -140,25 +155,45 @@ impl ResultFolder {
     /// Returns the metadata of the run.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// When the file cannot be read, or is damaged.
     pub fn run_info(&self) -> Result<RunInfo, ResultError> {
-        let damaged = |problem| ResultError::damaged(&self.path.join(RUN_INFO), problem);
-        RunInfo::from_json(&self.read_text(RUN_INFO)?).map_err(damaged)
+        let path = self.path.join(RUN_INFO);
+        let bytes = self.read(RUN_INFO)?;
+        seal::JSON.check(&path, &bytes)?;
+        RunInfo::from_json(&String::from_utf8_lossy(&bytes))
+            .map_err(|problem| ResultError::damaged(&path, problem))
     }
 
     /// Returns the ledger up to the last complete row.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// When the file cannot be read, is damaged, or has fewer rows than frames were listed.
     pub fn ledger(&self) -> Result<LedgerTable, ResultError> {
-        let text = self.read_text(LEDGER)?;
-        let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
-        LedgerTable::parse(whole).map_err(|problem| ResultError::damaged(&self.path.join(LEDGER), problem))
+        // first the metadata: a run that is going on writes a row before it lists the frame
+        let n_listed = self.run_info()?.frame_times.len();
+        match self.sound_ledger(n_listed)? {
+            (table, None) => Ok(table),
+            (_, Some(problem)) => Err(ResultError::damaged(&self.path.join(LEDGER), problem)),
+        }
     }
 
-    fn read_text(&self, name: &str) -> Result<String, ResultError> {
+    /// Returns all rows of the ledger before the first damaged or missing one, and describes the damage. A last row
+    /// that is not listed and has no end is being written, and left out.
+    pub(super) fn sound_ledger(&self, n_listed: usize) -> Result<(LedgerTable, Option<String>), ResultError> {
+        let text = String::from_utf8_lossy(&self.read(LEDGER)?).into_owned();
+        let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
+        if whole.is_empty() && n_listed == 0 {
+            return Ok((LedgerTable::default(), None));
+        }
+        let (table, damage) = LedgerTable::parse_sound(whole);
+        let n_rows = table.rows.len();
+        let missing = || format!("{n_listed} rows are expected, {n_rows} are there");
+        Ok((table, damage.or_else(|| (n_rows < n_listed).then(missing))))
+    }
+
+    pub(super) fn read(&self, name: &str) -> Result<Vec<u8>, ResultError> {
         let path = self.path.join(name);
-        fs::read_to_string(&path).map_err(|source| ResultError::io("read", &path, source))
+        fs::read(&path).map_err(|source| ResultError::io("read", &path, source))
     }
 
     /// Returns the numbers of the existing frames, ascending.
@@ -167,6 +202,18 @@ impl ResultFolder {
     /// When the folder cannot be read.
     pub fn frame_numbers(&self) -> Result<Vec<usize>, ResultError> {
         numbered(&self.path.join(FRAMES), "particles_", ".ply")
+    }
+
+    /// Returns the numbers of the frames that exist or are listed as finished, ascending.
+    ///
+    /// # Errors
+    /// When the folder or its metadata cannot be read.
+    pub fn known_frames(&self) -> Result<Vec<usize>, ResultError> {
+        let mut numbers = self.frame_numbers()?;
+        numbers.extend(0..self.run_info()?.frame_times.len());
+        numbers.sort_unstable();
+        numbers.dedup();
+        Ok(numbers)
     }
 
     /// Returns the path of a frame.
@@ -192,12 +239,16 @@ impl ResultFolder {
         is_wanted: &dyn Fn(&str) -> bool,
     ) -> Result<ParticleTable, ResultError> {
         let path = self.frame_path(number);
-        let bytes = fs::read(&path).map_err(|source| ResultError::io("read", &path, source))?;
+        let bytes = read_sealed(&path)?;
         ply::decode_columns(&bytes, is_wanted).map_err(|source| ResultError::Frame { path, source })
     }
 
-    pub(super) fn write_frame(&self, number: usize, frame: &Frame) -> Result<(), ResultError> {
-        write_atomically(&self.frame_path(number), &ply::encode(frame), Durability::Process)
+    /// Writes a frame.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write_frame(&self, number: usize, frame: &Frame) -> Result<(), ResultError> {
+        write_sealed(&self.frame_path(number), seal::PLY, &ply::encode(frame), Durability::Process)
     }
 
     /// Returns the path of a body's surface in a frame.
@@ -219,7 +270,7 @@ impl ResultFolder {
     /// When the file is missing or incomplete.
     pub fn read_surface(&self, body: &str, number: usize) -> Result<SurfaceTable, ResultError> {
         let path = self.surface_path(body, number);
-        let bytes = fs::read(&path).map_err(|source| ResultError::io("read", &path, source))?;
+        let bytes = read_sealed(&path)?;
         SurfaceTable::decode(&bytes).map_err(|source| ResultError::Frame { path, source })
     }
 
@@ -228,15 +279,62 @@ impl ResultFolder {
     /// # Errors
     /// When the file cannot be written.
     pub fn write_surface(&self, body: &str, number: usize, table: &SurfaceTable) -> Result<(), ResultError> {
-        write_atomically(&self.surface_path(body, number), &table.encode(&[]), Durability::Process)
+        let path = self.surface_path(body, number);
+        write_sealed(&path, seal::PLY, &table.encode(&[]), Durability::Process)
     }
 
-    /// Writes the metadata of the run in place of the old.
+    /// Writes a body's surface in a frame under a temporary name, so that earlier surfaces stay until all are made.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn prepare_surface(
+        &self,
+        body: &str,
+        number: usize,
+        table: &SurfaceTable,
+    ) -> Result<(), ResultError> {
+        let path = self.surface_path(body, number);
+        let bytes = table.encode(&[]);
+        let (opening, rest) = seal::PLY.put(&path, &bytes);
+        let written = fs::write(aside(&path), [opening.as_bytes(), rest].concat());
+        written.map_err(|source| ResultError::io("write", &path, source))
+    }
+
+    /// Returns the path that a prepared surface has until it takes its place.
+    pub fn prepared_path(path: &Path) -> PathBuf {
+        aside(path)
+    }
+
+    /// Puts a prepared surface into the place of the earlier one.
+    ///
+    /// # Errors
+    /// When the file cannot be renamed.
+    pub fn take_prepared_surface(&self, body: &str, number: usize) -> Result<(), ResultError> {
+        let path = self.surface_path(body, number);
+        fs::rename(aside(&path), &path).map_err(|source| ResultError::io("write", &path, source))
+    }
+
+    /// Removes everything that was prepared, or written in part.
+    ///
+    /// # Errors
+    /// When a file cannot be removed.
+    pub fn remove_unfinished(&self) -> Result<(), ResultError> {
+        remove_unfinished(&self.path)
+    }
+
+    /// Writes frames and their names to the disk, so that they survive a loss of power.
+    pub(super) fn sync_frames(&self, paths: &[PathBuf]) -> Result<(), ResultError> {
+        paths.iter().try_for_each(|path| sync_file(path))?;
+        sync_folder(&self.path.join(FRAMES))
+    }
+
+    /// Writes the metadata of the run in place of the old; they survive a loss of power.
     ///
     /// # Errors
     /// When the file cannot be written.
     pub fn write_run_info(&self, info: &RunInfo) -> Result<(), ResultError> {
-        write_atomically(&self.path.join(RUN_INFO), info.to_json().as_bytes(), Durability::Process)
+        let text = info.to_json();
+        write_sealed(&self.path.join(RUN_INFO), seal::JSON, text.as_bytes(), Durability::Power)
     }
 
     /// Creates a new, empty ledger.
@@ -246,113 +344,31 @@ impl ResultFolder {
     pub fn new_ledger(&self) -> Result<LedgerWriter, ResultError> {
         LedgerWriter::create(&self.path.join(LEDGER))
     }
-
-    /// Returns the place for checkpoints of a scene.
-    pub(super) fn checkpoint_place(&self, scene_digest: ContentDigest) -> CheckpointPlace {
-        CheckpointPlace { folder: self.path.join(CHECKPOINTS), scene_digest }
-    }
-
-    /// Renames a checkpoint to its final name, then removes all others.
-    pub(super) fn finish_checkpoint(&self, frame: usize, file: Aside) -> Result<(), ResultError> {
-        file.finish(Durability::Power)?;
-        for other in self.checkpoint_numbers()?.into_iter().filter(|&other| other != frame) {
-            remove_file(&self.checkpoint_path(other))?;
-        }
-        Ok(())
-    }
-
-    fn checkpoint_path(&self, frame: usize) -> PathBuf {
-        self.path.join(CHECKPOINTS).join(checkpoint_name(frame))
-    }
-
-    fn checkpoint_numbers(&self) -> Result<Vec<usize>, ResultError> {
-        numbered(&self.path.join(CHECKPOINTS), "frame_", ".state")
-    }
-
-    /// Opens the last checkpoint and returns it with the number of its frame.
-    ///
-    /// # Errors
-    /// When there is no checkpoint, or it is damaged or belongs to another scene or version.
-    pub fn last_checkpoint(
-        &self,
-        scene_digest: ContentDigest,
-    ) -> Result<(usize, Checkpoint<File>), ResultError> {
-        let frame = self.checkpoint_numbers()?.pop();
-        let frame = frame.ok_or_else(|| ResultError::NoCheckpoint(self.path.clone()))?;
-        let path = self.checkpoint_path(frame);
-        let file = File::open(&path).map_err(|source| ResultError::io("read", &path, source))?;
-        let opened = Checkpoint::open(file).and_then(|checkpoint| {
-            checkpoint.header().check(&engine_version(), scene_digest)?;
-            Ok(checkpoint)
-        });
-        let checkpoint = opened.map_err(|source| ResultError::Checkpoint { path, source })?;
-        Ok((frame, checkpoint))
-    }
-
-    /// Cuts frames, ledger and `info` back to a checkpoint's frame, and returns the ledger to continue with.
-    ///
-    /// # Errors
-    /// When a frame or a row of the ledger up to that frame is missing.
-    pub fn cut_back(&self, frame: usize, info: &mut RunInfo) -> Result<LedgerWriter, ResultError> {
-        for name in WRITTEN_FOLDERS {
-            remove_aside(&self.path.join(name))?;
-        }
-        remove_aside(&self.path)?;
-        let numbers = self.frame_numbers()?;
-        if let Some(missing) = (0..=frame).find(|number| numbers.binary_search(number).is_err()) {
-            return Err(ResultError::damaged(&self.frame_path(missing), "this frame is missing"));
-        }
-        // the ledger is cut last, because it tells how many frames there are
-        for later in numbers.into_iter().filter(|&number| number > frame) {
-            remove_file(&self.frame_path(later))?;
-        }
-        for body in &info.bodies {
-            for later in self.surface_numbers(&body.name)?.into_iter().filter(|&number| number > frame) {
-                remove_file(&self.surface_path(&body.name, later))?;
-            }
-        }
-        let path = self.path.join(LEDGER);
-        let (writer, table) = LedgerWriter::cut_back(&path, frame + 1)?;
-        let column = |name: &str| {
-            table
-                .numbers(name)
-                .ok_or_else(|| ResultError::damaged(&path, format!("there is no column {name}")))
-        };
-        info.frame_times = column("time")?;
-        info.frame_particles = column("particles")?.into_iter().map(|n| n as usize).collect();
-        Ok(writer)
-    }
-}
-
-/// Folder for the checkpoints of a scene, with the digest of the scene.
-#[derive(Clone, Debug)]
-pub(super) struct CheckpointPlace {
-    folder: PathBuf,
-    scene_digest: ContentDigest,
-}
-
-impl CheckpointPlace {
-    /// Writes the state of a world to a file, which still has its temporary name.
-    pub(super) fn write(&self, frame: usize, world: &mut World) -> Result<Aside, ResultError> {
-        let scene_digest = self.scene_digest;
-        let header = CheckpointHeader { engine_version: engine_version(), scene_digest, frame: frame as u64 };
-        let mut file = Aside::create(&self.folder.join(checkpoint_name(frame)))?;
-        file.write(|out| write_checkpoint(world, &header, out))?;
-        Ok(file)
-    }
 }
 
 fn surface_prefix(body: &str) -> String {
     format!("surface_{body}_")
 }
 
-fn checkpoint_name(frame: usize) -> String {
-    format!("frame_{frame:04}.state")
+/// Reads the text of a scene as it was run.
+pub(crate) fn parse_scene(text: &str) -> Result<SceneFile, SceneError> {
+    let methods: Vec<(&str, bool)> =
+        CATALOGUE.iter().map(|entry| (entry.key, entry.default_factory.is_some())).collect();
+    SceneFile::parse(text, SCENE, &ParseOptions { methods: &methods, columns: None })
 }
 
-/// Returns the version of the engine, which is that of the workspace.
-fn engine_version() -> String {
-    env!("CARGO_PKG_VERSION").to_owned()
+/// Reads a file that carries its checksum in a PLY header.
+pub(super) fn read_sealed(path: &Path) -> Result<Vec<u8>, ResultError> {
+    let bytes = fs::read(path).map_err(|source| ResultError::io("read", path, source))?;
+    seal::PLY.check(path, &bytes)?;
+    Ok(bytes)
+}
+
+fn write_sealed(path: &Path, seal: Seal, bytes: &[u8], durability: Durability) -> Result<(), ResultError> {
+    let (opening, rest) = seal.put(path, bytes);
+    let mut file = Aside::create(path)?;
+    file.write(|out| out.write_all(opening.as_bytes()).and_then(|()| out.write_all(rest)))?;
+    file.finish(durability)
 }
 
 /// Returns true if the folder has a scene and at least the metadata or both data folders of a run.
@@ -372,40 +388,12 @@ fn lock(path: &Path) -> Result<Option<File>, ResultError> {
     }
 }
 
-fn remove_result(path: &Path) -> Result<(), ResultError> {
-    for name in WRITTEN_FILES.iter().filter(|&&name| name != LOCK) {
-        remove_file(&path.join(name))?;
-    }
-    for folder in WRITTEN_FOLDERS.map(|name| path.join(name)) {
-        match fs::remove_dir_all(&folder) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(ResultError::io("remove", &folder, error));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-pub(super) fn remove_file(path: &Path) -> Result<(), ResultError> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(ResultError::io("remove", path, error))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Removes temporary files that were incomplete when a run ended.
-fn remove_aside(folder: &Path) -> Result<(), ResultError> {
-    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
-    let is_aside = |path: &PathBuf| path.extension().is_some_and(|extension| extension == ASIDE);
-    entries.flatten().map(|entry| entry.path()).filter(is_aside).try_for_each(|path| remove_file(&path))
-}
-
 /// Returns the numbers of the files PREFIX NUMBER SUFFIX in a folder, ascending.
-fn numbered(folder: &Path, prefix: &str, suffix: &str) -> Result<Vec<usize>, ResultError> {
-    let entries = fs::read_dir(folder).map_err(|source| ResultError::io("read", folder, source))?;
+pub(super) fn numbered(folder: &Path, prefix: &str, suffix: &str) -> Result<Vec<usize>, ResultError> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(|source| ResultError::io("read", folder, source))?,
+    };
     let number = |name: &str| name.strip_prefix(prefix)?.strip_suffix(suffix)?.parse().ok();
     let mut numbers: Vec<usize> =
         entries.flatten().filter_map(|entry| number(&entry.file_name().to_string_lossy())).collect();

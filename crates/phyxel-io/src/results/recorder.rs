@@ -1,18 +1,20 @@
 //! Recorder, which writes results in the background while the next frame is computed.
 
 use super::atomic::Aside;
-use super::folder::CheckpointPlace;
+use super::continuation::CheckpointPlace;
 use super::{LedgerWriter, ResultError, ResultFolder, RunInfo, Status, SurfaceTable, Tally};
 use phyxel::frame::Frame;
 use phyxel::world::{Ledger, World};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Number of frames that may wait for the disk: enough to bridge short delays, few enough not to fill the memory.
 const QUEUE: usize = 2;
-/// Shortest time between two writes of `run.json`, which grows with the frames and is not rewritten for each short one.
-const INFO_INTERVAL: Duration = Duration::from_millis(500);
+/// Time after which frames are written to the disk for good and listed, also without a checkpoint. Doing this for each
+/// frame would slow down runs with short ones.
+const SYNC_INTERVAL: Duration = Duration::from_secs(10);
 
 enum Job {
     Frame {
@@ -23,10 +25,7 @@ enum Job {
         ledger: Box<Ledger>,
         tally: Tally,
     },
-    Checkpoint {
-        frame: usize,
-        file: Aside,
-    },
+    Checkpoint(Aside),
     Finish {
         status: Status,
         tally: Tally,
@@ -35,7 +34,8 @@ enum Job {
 
 /// Hands frames, ledger rows and checkpoints to a thread that writes them in order.
 ///
-/// A checkpoint gets its final name after its frame and row are written, so that both exist for every checkpoint.
+/// A checkpoint gets its final name when all frames and rows up to it are on the disk, and `run.json` lists frames when they
+/// are, so that both are true also after a loss of power.
 #[derive(Debug)]
 pub struct Recorder {
     checkpoints: CheckpointPlace,
@@ -52,7 +52,15 @@ impl Recorder {
         folder.write_run_info(&info)?;
         let checkpoints = folder.checkpoint_place(info.scene_digest);
         let (sender, receiver) = sync_channel(QUEUE);
-        let mut writer = Writer { folder, info, ledger, last_info: Instant::now(), busy: Duration::ZERO };
+        let mut writer = Writer {
+            folder,
+            info,
+            ledger,
+            unlisted: Vec::new(),
+            unsynced: Vec::new(),
+            last_sync: Instant::now(),
+            busy: Duration::ZERO,
+        };
         let thread =
             std::thread::Builder::new().name("phyxel-writer".into()).spawn(move || writer.run(&receiver));
         let thread = thread.map_err(|source| ResultError::Io {
@@ -84,7 +92,7 @@ impl Recorder {
     /// When the state, or something that was queued before, could not be written.
     pub fn checkpoint(&mut self, frame: usize, world: &mut World) -> Result<(), ResultError> {
         let file = self.checkpoints.write(frame, world)?;
-        self.send(Job::Checkpoint { frame, file })
+        self.send(Job::Checkpoint(file))
     }
 
     /// Waits until everything is written, and returns the time that writing took (s).
@@ -122,7 +130,11 @@ struct Writer {
     folder: ResultFolder,
     info: RunInfo,
     ledger: LedgerWriter,
-    last_info: Instant,
+    /// Time and number of particles of the frames that are not known to be on the disk.
+    unlisted: Vec<(f64, usize)>,
+    /// Files of these frames.
+    unsynced: Vec<PathBuf>,
+    last_sync: Instant,
     busy: Duration,
 }
 
@@ -131,9 +143,7 @@ impl Writer {
         while let Ok(job) = jobs.recv() {
             let start = Instant::now();
             if let Err(error) = self.write(job) {
-                // the reason is recorded in the folder, if it can still be written
-                self.info.status = Status::Failed(error.to_string());
-                let _ = self.folder.write_run_info(&self.info);
+                self.record_failure(&error);
                 return Err(error);
             }
             self.busy += start.elapsed();
@@ -146,27 +156,57 @@ impl Writer {
             Job::Frame { number, frame, surfaces, ledger, tally } => {
                 for (body, surface) in &surfaces {
                     self.folder.write_surface(body, number, surface)?;
+                    self.unsynced.push(self.folder.surface_path(body, number));
                 }
                 self.folder.write_frame(number, &frame)?;
+                self.unsynced.push(self.folder.frame_path(number));
                 self.ledger.append(&ledger)?;
-                self.info.frame_times.push(frame.time);
-                self.info.frame_particles.push(frame.id.len());
+                self.unlisted.push((frame.time, frame.id.len()));
                 self.info.tally = tally;
-                if self.last_info.elapsed() < INFO_INTERVAL {
+                if self.last_sync.elapsed() < SYNC_INTERVAL {
                     return Ok(());
                 }
+                self.sync()?;
             }
-            Job::Checkpoint { frame, file } => {
-                self.ledger.sync()?;
-                self.folder.finish_checkpoint(frame, file)?;
+            Job::Checkpoint(file) => {
+                self.sync()?;
+                self.folder.finish_checkpoint(file)?;
             }
             Job::Finish { status, tally } => {
+                self.sync()?;
                 self.info.status = status;
                 self.info.tally = tally;
             }
         }
-        self.last_info = Instant::now();
         self.folder.write_run_info(&self.info)
+    }
+
+    /// Writes all frames and rows so far to the disk, and lists them.
+    fn sync(&mut self) -> Result<(), ResultError> {
+        self.folder.sync_frames(&self.unsynced)?;
+        self.ledger.sync()?;
+        self.unsynced.clear();
+        for (time, n_particles) in self.unlisted.drain(..) {
+            self.info.frame_times.push(time);
+            self.info.frame_particles.push(n_particles);
+        }
+        self.last_sync = Instant::now();
+        Ok(())
+    }
+
+    /// Writes the reason of a failure into the folder. On a full disk, the checkpoint before the last one makes room for
+    /// it, then frames that are not listed.
+    fn record_failure(&mut self, error: &ResultError) {
+        self.info.status = Status::Failed(error.to_string());
+        let _ = self.sync();
+        if self.folder.write_run_info(&self.info).is_ok() {
+            return;
+        }
+        let _ = self.folder.remove_checkpoints_but(1);
+        if self.folder.write_run_info(&self.info).is_err() {
+            self.unsynced.iter().for_each(|path| drop(std::fs::remove_file(path)));
+            let _ = self.folder.write_run_info(&self.info);
+        }
     }
 }
 
@@ -181,6 +221,7 @@ pub(super) mod tests {
     use phyxel::material::Material;
     use phyxel::math::{Vec3, vec3};
     use phyxel::world::{Body, World};
+    use std::collections::BTreeMap;
 
     /// Returns a world with a block of n³ particles that falls onto a floor.
     pub(in super::super) fn block_world(n: usize) -> World {
@@ -195,7 +236,13 @@ pub(super) mod tests {
     }
 
     fn empty_info() -> RunInfo {
-        RunInfo { status: Status::Running, frame_times: Vec::new(), frame_particles: Vec::new(), ..info() }
+        RunInfo {
+            status: Status::Running,
+            frame_times: Vec::new(),
+            frame_particles: Vec::new(),
+            scene_digest: ContentDigest::of(scene().text.as_bytes()),
+            ..info()
+        }
     }
 
     fn record(
@@ -238,9 +285,9 @@ pub(super) mod tests {
         let folder = ResultFolder::open_to_write(&paths[1]).unwrap();
         let mut info = folder.run_info().unwrap();
         assert_eq!(info.status, Status::Running);
-        let (frame, mut checkpoint) = folder.last_checkpoint(ContentDigest::of(b"scene")).unwrap();
+        let (frame, mut checkpoint) = folder.start(&mut folder.verify().unwrap()).unwrap().unwrap();
         assert_eq!(frame, 3);
-        let ledger = folder.cut_back(frame, &mut info).unwrap();
+        let ledger = folder.cut_back(Some(frame), &mut info).unwrap();
         assert_eq!(folder.frame_numbers().unwrap(), [0, 1, 2, 3]);
         assert_eq!(info.frame_times.len(), 4);
         let mut world = block_world(3);
@@ -260,32 +307,117 @@ pub(super) mod tests {
         assert_eq!(infos[1].status, Status::Done);
         assert!(!paths[1].join("frames/particles_0006.ply.tmp").exists());
         let checkpoints = std::fs::read_dir(paths[1].join("checkpoint")).unwrap().count();
-        assert_eq!(checkpoints, 1, "earlier checkpoints are removed");
+        assert_eq!(checkpoints, 2, "the last two are kept");
     }
 
+    /// Builds what is on the disk after each operation of a run, if the system keeps nothing that was not synced: frames
+    /// up to every checkpoint, and all that the metadata list, must be there.
     #[test]
-    fn a_checkpoint_of_another_scene_and_a_damaged_one_are_refused() {
+    fn a_loss_of_power_at_any_moment_leaves_what_is_listed_and_what_a_checkpoint_needs() {
+        use super::super::atomic::journal::{self, Done};
+        let temporary = TemporaryFolder::new("recorder_power");
+        let path = temporary.path().join("out");
+        let mut recorder = start(ResultFolder::create(&path, Overwrite::No, &scene()).unwrap());
+        let mut world = block_world(2);
+        for k in 0..4 {
+            record(&mut recorder, &mut world, 3 * k..=3 * k + 2, 3 * k + 2);
+        }
+        recorder.finish(Status::Done, Tally::default()).unwrap();
+        // content of each name as the system sees it; whether its data is synced; content that survives
+        let mut seen: BTreeMap<PathBuf, (Vec<u8>, bool)> = BTreeMap::new();
+        let mut kept: BTreeMap<PathBuf, Vec<u8>> = BTreeMap::new();
+        let (mut n_checkpoints, mut n_listed) = (0, 0);
+        for (done, place) in journal::inside(&path) {
+            match done {
+                Done::Named(content) => drop(seen.insert(place, (content, false))),
+                Done::Synced if place.is_dir() => {
+                    let inside = seen.iter().filter(|(name, _)| name.parent() == Some(&place));
+                    let synced =
+                        inside.filter(|(_, file)| file.1).map(|(name, file)| (name.clone(), file.0.clone()));
+                    kept.extend(synced.collect::<Vec<_>>());
+                }
+                Done::Synced => {
+                    if let Some(file) = seen.get_mut(&place) {
+                        file.1 = true;
+                    }
+                }
+            }
+            let n_frames = (0..)
+                .take_while(|k| kept.contains_key(&path.join(format!("frames/particles_{k:04}.ply"))))
+                .count();
+            let has =
+                |frame: usize| kept.contains_key(&path.join(format!("checkpoint/frame_{frame:04}.state")));
+            let last = (0..12).rev().find(|&frame| has(frame));
+            assert!(last.is_none_or(|frame| frame < n_frames), "checkpoint {last:?}, {n_frames} frames");
+            if let Some(text) = kept.get(&path.join("run.json")) {
+                let listed = RunInfo::from_json(&String::from_utf8_lossy(text)).unwrap().frame_times.len();
+                assert!(
+                    listed <= n_frames && kept.contains_key(&path.join("scene.toml")),
+                    "{listed} of {n_frames}"
+                );
+                n_listed = listed;
+            }
+            n_checkpoints = n_checkpoints.max(last.map_or(0, |frame| frame + 1));
+        }
+        assert_eq!((n_checkpoints, n_listed), (12, 12), "the journal tells of the whole run");
+    }
+
+    /// Returns the frame from which a folder would go on, or the message.
+    fn starts_at(folder: &ResultFolder) -> Result<usize, String> {
+        let start = folder.start(&mut folder.verify().unwrap());
+        start.map(|start| start.expect("a checkpoint").0).map_err(|error| error.to_string())
+    }
+
+    /// Checks that damage leads back to the last checkpoint before it, and that what cannot be repaired is named.
+    #[test]
+    fn a_damaged_result_goes_on_before_the_damage_or_names_it() {
         let temporary = TemporaryFolder::new("recorder_damaged");
         let path = temporary.path().join("out");
         let mut recorder = start(ResultFolder::create(&path, Overwrite::No, &scene()).unwrap());
-        record(&mut recorder, &mut block_world(2), 0..=1, 1);
+        let mut world = block_world(2);
+        record(&mut recorder, &mut world, 0..=2, 2);
+        record(&mut recorder, &mut world, 3..=4, 4);
         recorder.finish(Status::Interrupted, Tally::default()).unwrap();
         let folder = ResultFolder::open_to_write(&path).unwrap();
-        let other = folder.last_checkpoint(ContentDigest::of(b"other")).unwrap_err().to_string();
-        assert!(other.contains("another scene"), "{other}");
-        let file = path.join("checkpoint/frame_0001.state");
-        let bytes = std::fs::read(&file).unwrap();
-        std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
-        let cut = folder.last_checkpoint(ContentDigest::of(b"scene")).unwrap_err().to_string();
-        assert!(cut.contains("damaged") && cut.contains("frame_0001.state"), "{cut}");
-        std::fs::remove_file(&file).unwrap();
-        assert!(matches!(
-            folder.last_checkpoint(ContentDigest::of(b"scene")),
-            Err(ResultError::NoCheckpoint(_))
-        ));
-        std::fs::remove_file(folder.frame_path(0)).unwrap();
-        let missing = folder.cut_back(1, &mut empty_info()).unwrap_err().to_string();
-        assert!(missing.contains("particles_0000.ply"), "{missing}");
+        assert!(folder.verify().unwrap().damages.is_empty());
+        assert_eq!(starts_at(&folder), Ok(4));
+        let damaged = |name: &str, expected: Result<usize, &str>| {
+            let file = path.join(name);
+            let bytes = std::fs::read(&file).unwrap();
+            for kind in 0..4 {
+                let mut other = bytes.clone();
+                match kind {
+                    0 => other[bytes.len() / 2] ^= 4,
+                    1 => other.truncate(bytes.len() / 2),
+                    2 => other.push(b'\n'),
+                    _ => other.clear(),
+                }
+                // one more line end makes an empty row of the ledger
+                std::fs::write(&file, other).unwrap();
+                let damages = folder.verify().unwrap().damages;
+                assert!(
+                    damages.iter().any(|damage| damage.error.to_string().contains(name)),
+                    "{name} {kind}"
+                );
+                match (starts_at(&folder), expected) {
+                    (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{name} {kind}"),
+                    (Err(message), Err(word)) => assert!(message.contains(word), "{message}"),
+                    (found, _) => assert!(name == "ledger.csv" && kind > 0, "{name} {kind}: {found:?}"),
+                }
+            }
+            std::fs::write(&file, bytes).unwrap();
+        };
+        damaged("checkpoint/frame_0004.state", Ok(2));
+        damaged("checkpoint/frame_0002.state", Ok(4));
+        damaged("frames/particles_0003.ply", Ok(2));
+        damaged("frames/particles_0001.ply", Err("no whole checkpoint"));
+        damaged("scene.toml", Err("scene.toml"));
+        damaged("run.json", Ok(4));
+        damaged("ledger.csv", Err("no whole checkpoint"));
+        std::fs::remove_file(folder.frame_path(3)).unwrap();
+        assert_eq!(starts_at(&folder), Ok(2));
+        std::fs::copy(folder.frame_path(2), folder.frame_path(3)).unwrap();
+        assert_eq!(starts_at(&folder), Ok(2), "another frame is no frame 3");
     }
 
     /// Removes the folder of the frames during a run: this must give one clear error, no panic, and end the writer.
