@@ -54,6 +54,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let frame = start.as_ref().map(|start| start.0);
     let is_whole = verification.first_damaged_frame().is_none() && verification.info.is_some();
     tell_damages(&verification, frame, args.quiet);
+    folder.remove_damaged_checkpoints(&verification)?;
     let n_planned = args.frames.or(verification.info.as_ref().map(|info| info.n_frames));
     if let (Some(frame), Some(n_frames)) = (frame, n_planned) {
         let is_done = verification.info.as_ref().is_some_and(|info| info.status == Status::Done);
@@ -104,10 +105,12 @@ fn tell_damages(verification: &Verification, frame: Option<usize>, is_quiet: boo
         _ => false,
     };
     for damage in verification.damages.iter().filter(is_told) {
-        if is_kept(damage) {
-            warn(&format!("{}; make it again with `phyxel surface`", damage.error));
-        } else if !is_quiet {
-            warn(&format!("{}; it is made again", damage.error));
-        }
+        let remedy = match damage.part {
+            _ if is_kept(damage) => "make it again with `phyxel surface`",
+            _ if is_quiet => continue,
+            Part::Checkpoint(_) => "it is removed",
+            _ => "it is made again",
+        };
+        warn(&format!("{}; {remedy}", damage.error));
     }
 }

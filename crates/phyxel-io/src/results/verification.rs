@@ -82,8 +82,10 @@ impl Verification {
         }
     }
 
-    fn n_listed(&self) -> usize {
-        self.info.as_ref().map_or(0, |info| info.frame_times.len())
+    /// Returns the number of frames that must be there: those that are listed, and those up to a whole checkpoint.
+    fn n_promised(&self) -> usize {
+        let n_listed = self.info.as_ref().map_or(0, |info| info.frame_times.len());
+        n_listed.max(self.checkpoints.last().map_or(0, |frame| frame + 1))
     }
 }
 
@@ -101,7 +103,7 @@ impl ResultFolder {
         all.see(Part::RunInfo, info);
         self.verify_checkpoints(&mut all)?;
         let of_run = self.verify_scene(&mut all);
-        match self.sound_ledger(all.n_listed()) {
+        match self.sound_ledger(all.n_promised()) {
             Ok((table, damage)) => {
                 let damaged = damage.map(|problem| ResultError::damaged(&self.path().join(LEDGER), problem));
                 let row = table.rows.len();
@@ -151,7 +153,7 @@ impl ResultFolder {
 
     fn verify_frames(&self, all: &mut Verification) -> Result<(), ResultError> {
         let numbers = self.frame_numbers()?;
-        let n_expected = all.n_listed().max(all.ledger.rows.len());
+        let n_expected = all.n_promised().max(all.ledger.rows.len());
         let times = all.ledger.numbers("time").unwrap_or_default();
         let counts = all.ledger.numbers("particles").unwrap_or_default();
         let expected: BTreeSet<usize> = numbers.iter().copied().chain(0..n_expected).collect();
@@ -181,11 +183,11 @@ impl ResultFolder {
     fn verify_surfaces(&self, all: &mut Verification, of_run: &[String]) -> Result<(), ResultError> {
         let bodies = all.info.iter().flat_map(|info| info.bodies.iter().map(|body| body.name.clone()));
         let bodies: BTreeSet<String> = bodies.chain(of_run.iter().cloned()).collect();
-        let n_listed = all.n_listed();
+        let n_promised = all.n_promised();
         for body in bodies {
             let is_of_run = of_run.contains(&body);
             let numbers = self.surface_numbers(&body)?.into_iter();
-            let expected = if is_of_run { 0..n_listed } else { 0..0 };
+            let expected = if is_of_run { 0..n_promised } else { 0..0 };
             for frame in numbers.chain(expected).collect::<BTreeSet<usize>>() {
                 let path = self.surface_path(&body, frame);
                 let decoded = |bytes: Vec<u8>| match SurfaceTable::decode(&bytes) {

@@ -3,7 +3,8 @@
 use phyxel::frame::{Frame, FrameColumn};
 use phyxel_io::export::{ExportError, ExportFormat, FrameSelection, Geometry, Written, export};
 use phyxel_io::results::{
-    BodyInfo, ContentDigest, Overwrite, ResultFolder, RunInfo, Status, SurfaceKind, SurfaceTable, Tally,
+    BodyInfo, ContentDigest, LedgerTable, Overwrite, ResultFolder, RunInfo, Status, SurfaceKind,
+    SurfaceTable, Tally,
 };
 use std::fs;
 use std::ops::ControlFlow;
@@ -46,6 +47,9 @@ impl Workplace {
         for (number, frame) in frames.iter().enumerate() {
             folder.write_frame(number, frame).unwrap();
         }
+        let rows = frames.iter().map(|frame| vec![format!("{:?}", frame.time), frame.id.len().to_string()]);
+        let ledger = LedgerTable { columns: vec!["time".into(), "particles".into()], rows: rows.collect() };
+        fs::write(path.join("ledger.csv"), ledger.to_text()).unwrap();
         folder
     }
 

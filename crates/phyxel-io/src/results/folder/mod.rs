@@ -213,7 +213,10 @@ impl ResultFolder {
     /// When the folder or its metadata cannot be read.
     pub fn known_frames(&self) -> Result<Vec<usize>, ResultError> {
         let mut numbers = self.frame_numbers()?;
-        numbers.extend(0..self.run_info()?.frame_times.len());
+        // without metadata, the run has not begun
+        if self.path.join(RUN_INFO).exists() {
+            numbers.extend(0..self.run_info()?.frame_times.len());
+        }
         numbers.sort_unstable();
         numbers.dedup();
         Ok(numbers)
