@@ -6,7 +6,7 @@ use crate::frame_loop::run_frames;
 use crate::progress::Verbosity;
 use crate::sampling_watch::SamplingWatch;
 use crate::{interrupt, scene_source, threads};
-use phyxel_io::results::{Damage, Part, Recorder, ResultFolder, Status, Verification};
+use phyxel_io::results::{Damage, Part, Recorder, ResultFolder, RunInfo, Start, Status, Tally, Verification};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -67,28 +67,42 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         }
     }
     interrupt::listen()?;
-    threads::with_threads(args.threads, || {
-        let mut source = scene_source::load(&folder.scene_path(), &[])?;
-        if let Some((_, mut checkpoint)) = start {
+    threads::with_threads(args.threads, || compute(args, folder, verification.info, start, n_planned))
+}
+
+/// Computes the frames after a checkpoint, or all; metadata that are lost are made anew.
+fn compute(
+    args: &Args,
+    folder: ResultFolder,
+    info: Option<RunInfo>,
+    start: Option<Start>,
+    n_planned: Option<usize>,
+) -> Result<(), Failure> {
+    let mut source = scene_source::load(&folder.scene_path(), &[])?;
+    let n_frames = n_planned.unwrap_or_else(|| source.scene.n_frames());
+    let mut info = info.unwrap_or_else(|| run::new_info(&source, n_frames));
+    info.status = Status::Running;
+    info.n_frames = n_frames;
+    info.n_threads = rayon::current_num_threads();
+    let mut frame = None;
+    match start {
+        Some((number, mut checkpoint)) => {
             checkpoint.restore(&mut source.world).map_err(|error| Failure::Run(error.to_string()))?;
+            frame = Some(number);
         }
-        let n_frames = n_planned.unwrap_or_else(|| source.scene.n_frames());
-        let mut info = verification.info.unwrap_or_else(|| run::new_info(&source, n_frames));
-        info.status = Status::Running;
-        info.n_frames = n_frames;
-        info.n_threads = rayon::current_num_threads();
-        let ledger = folder.cut_back(frame, &mut info)?;
-        let verbosity = Verbosity::from_flags(args.quiet, args.verbose);
-        let first_frame = frame.map_or(0, |frame| frame + 1);
-        let mut plan = run::plan(&source, first_frame, n_frames, info.tally.clone(), verbosity);
-        plan.sampling = SamplingWatch::of_table(&folder.ledger()?);
-        if verbosity != Verbosity::Quiet {
-            eprintln!("{}", frame.map_or("starting".into(), |frame| format!("going on from frame {frame}")));
-        }
-        let recorder = Recorder::start(folder, info, ledger)?;
-        let report = run_frames(&plan, &mut source.world, &source.surfaces, recorder)?;
-        run::conclude(&report, &args.folder, verbosity)
-    })
+        None => info.tally = Tally::default(),
+    }
+    let ledger = folder.cut_back(frame, &mut info)?;
+    let verbosity = Verbosity::from_flags(args.quiet, args.verbose);
+    let first_frame = frame.map_or(0, |frame| frame + 1);
+    let mut plan = run::plan(&source, first_frame, n_frames, info.tally.clone(), verbosity);
+    plan.sampling = SamplingWatch::of_table(&folder.ledger()?);
+    if verbosity != Verbosity::Quiet {
+        eprintln!("{}", frame.map_or("starting".into(), |frame| format!("going on from frame {frame}")));
+    }
+    let recorder = Recorder::start(folder, info, ledger)?;
+    let report = run_frames(&plan, &mut source.world, &source.surfaces, recorder)?;
+    run::conclude(&report, &args.folder, verbosity)
 }
 
 /// Warns of what is damaged up to the frames that are computed again, and of what is not made again.

@@ -132,7 +132,7 @@ impl ResultFolder {
     }
 
     /// Removes frames, surfaces and checkpoints from a frame on.
-    fn remove_from(&self, first: usize, info: &RunInfo) -> Result<(), ResultError> {
+    pub(super) fn remove_from(&self, first: usize, info: &RunInfo) -> Result<(), ResultError> {
         let folders = [FRAMES, CHECKPOINTS].map(|name| self.path().join(name));
         folders.iter().try_for_each(|folder| make_folder(folder))?;
         let is_later = |number: &usize| *number >= first;

@@ -55,12 +55,15 @@ impl Recorder {
         folder.write_run_info(&info)?;
         let checkpoints = folder.checkpoint_place(info.scene_digest);
         let (sender, receiver) = sync_channel(QUEUE);
+        // a run that goes on has a checkpoint at its last frame
+        let n_saved = info.frame_times.len();
         let mut writer = Writer {
             folder,
             info,
             ledger,
             unlisted: Vec::new(),
             unsynced: Vec::new(),
+            n_saved,
             last_sync: Instant::now(),
             busy: Duration::ZERO,
         };
@@ -137,6 +140,8 @@ struct Writer {
     unlisted: Vec<(f64, usize)>,
     /// Files of these frames.
     unsynced: Vec<PathBuf>,
+    /// Number of frames up to the last checkpoint.
+    n_saved: usize,
     last_sync: Instant,
     busy: Duration,
 }
@@ -174,6 +179,7 @@ impl Writer {
             Job::Checkpoint(file) => {
                 self.sync()?;
                 self.folder.finish_checkpoint(file)?;
+                self.n_saved = self.info.frame_times.len();
             }
             Job::Finish { status, tally } => {
                 self.sync()?;
@@ -198,7 +204,7 @@ impl Writer {
     }
 
     /// Writes the reason of a failure into the folder. On a full disk, the checkpoint before the last one makes room for
-    /// it, then frames that are not listed.
+    /// it, then the frames after the last one, which are computed again anyway.
     fn record_failure(&mut self, error: &ResultError) {
         self.info.status = Status::Failed(error.to_string());
         let _ = self.sync();
@@ -207,7 +213,9 @@ impl Writer {
         }
         let _ = self.folder.remove_checkpoints_but(1);
         if self.folder.write_run_info(&self.info).is_err() {
-            self.unsynced.iter().for_each(|path| drop(std::fs::remove_file(path)));
+            self.info.frame_times.truncate(self.n_saved);
+            self.info.frame_particles.truncate(self.n_saved);
+            let _ = self.folder.remove_from(self.n_saved, &self.info);
             let _ = self.folder.write_run_info(&self.info);
         }
     }
