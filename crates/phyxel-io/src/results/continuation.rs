@@ -94,11 +94,11 @@ impl ResultFolder {
     /// # Errors
     /// When a file cannot be removed.
     pub fn remove_damaged_checkpoints(&self, verification: &Verification) -> Result<(), ResultError> {
-        let frames = verification.damages.iter().filter_map(|damage| match damage.part {
+        let mut frames = verification.damages.iter().filter_map(|damage| match damage.part {
             Part::Checkpoint(frame) => Some(frame),
             _ => None,
         });
-        frames.into_iter().try_for_each(|frame| remove_file(&self.checkpoint_path(frame)))
+        frames.try_for_each(|frame| remove_file(&self.checkpoint_path(frame)))
     }
 
     /// Cuts everything back to a checkpoint's frame, or to nothing, and returns the ledger to continue with. `info` gets
