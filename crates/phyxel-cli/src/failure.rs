@@ -62,10 +62,19 @@ impl From<ResultError> for Failure {
             {
                 Self::Usage(text)
             }
-            ResultError::NoCheckpoint(_) => {
-                Self::Run(format!("{text}\n  start anew:  phyxel run SCENE --force"))
-            }
-            _ => Self::Run(text),
+            ResultError::NoCheckpoint(folder) => Self::Run(format!(
+                "{text}\n  what is damaged:           phyxel verify {0}\n  compute all frames again:  phyxel resume {0} --from-start",
+                folder.display()
+            )),
+            error => Self::Run(match error.damaged_folder() {
+                Some(folder) => {
+                    format!(
+                        "{text}\n  what else is damaged, and what to do:  phyxel verify {}",
+                        folder.display()
+                    )
+                }
+                None => text,
+            }),
         }
     }
 }

@@ -76,6 +76,8 @@ struct FrameLoop<'a> {
     news: Vec<String>,
     checkpoints: f64,
     waiting: f64,
+    /// Frame of the last checkpoint of this part of the run.
+    saved: Option<usize>,
 }
 
 /// Computes and records the frames of a plan.
@@ -104,11 +106,21 @@ pub(crate) fn run_frames(
         news: Vec::new(),
         checkpoints: 0.0,
         waiting: 0.0,
+        saved: None,
     };
     let progress = Progress::new(plan.first_frame, plan.last_frame, plan.verbosity, &plan.label);
     let outcome = frames.all_frames(&progress);
     progress.finish();
-    let outcome = outcome?;
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            frames.close_tally();
+            let total = frames.tally.after(&plan.earlier);
+            // if the writer itself has failed, it has recorded the reason
+            let _ = frames.recorder.finish(Status::Failed(error.to_string()), total);
+            return Err(error);
+        }
+    };
     let status = match &outcome {
         Outcome::Done => Status::Done,
         Outcome::Interrupted(_) => Status::Interrupted,
@@ -204,7 +216,12 @@ impl FrameLoop<'_> {
         Ok(news)
     }
 
+    /// Writes the checkpoint of a frame, if it is not there yet.
     fn checkpoint(&mut self, frame: usize) -> Result<(), ResultError> {
+        if self.saved == Some(frame) {
+            return Ok(());
+        }
+        self.saved = Some(frame);
         let start = clock::seconds();
         self.recorder.checkpoint(frame, self.world)?;
         self.checkpoints += clock::seconds() - start;

@@ -7,7 +7,7 @@ use phyxel::contact::Obstacle;
 use phyxel::geometry::Fill;
 use phyxel::methods::CATALOGUE;
 use phyxel::world::World;
-use phyxel_io::results::{BodyInfo, BundledScene, ContentDigest, bundle_meshes};
+use phyxel_io::results::{BodyInfo, BundledScene, ContentDigest, ResultError, ResultFolder, bundle_meshes};
 use phyxel_io::scene::description::{Resolution, Sampling, Scene, Varying};
 use phyxel_io::scene::{
     BuiltScene, LARGEST_FILE, ParseOptions, SceneFile, WorldOptions, apply_overrides, with_method,
@@ -151,12 +151,15 @@ impl SceneText {
     }
 }
 
-/// Reads the obstacles of a scene, for drawing.
-pub(crate) fn load_obstacles(path: &Path) -> Result<Vec<Obstacle>, Failure> {
-    let name = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|error| Failure::Run(format!("cannot read {name}: {error}")))?;
-    let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-    Ok(parse_bytes(&bytes, &name)?.obstacles(&folder)?)
+/// Reads the obstacles of a result, for drawing; the inner error is that of a scene that this version cannot read.
+///
+/// # Errors
+/// Fails if the scene or a mesh of it is damaged.
+pub(crate) fn load_obstacles(folder: &ResultFolder) -> Result<Result<Vec<Obstacle>, Failure>, ResultError> {
+    let text = folder.scene_text()?;
+    let name = folder.scene_path().display().to_string();
+    let parsed = parse_bytes(text.as_bytes(), &name);
+    Ok(parsed.and_then(|scene| Ok(scene.obstacles(folder.path())?)))
 }
 
 /// Reads the title of a scene file, if it is valid.

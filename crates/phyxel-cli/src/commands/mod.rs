@@ -10,6 +10,7 @@ mod resume;
 mod run;
 mod schema;
 mod surface;
+mod verify;
 mod view;
 
 use crate::failure::Failure;
@@ -21,6 +22,7 @@ Examples:
   phyxel run scene.toml                                writes ./out/scene
   phyxel run scene.toml --set duration=0.5 -o /tmp/a   the same, changed
   phyxel resume out/scene                              goes on where it stopped
+  phyxel verify out/scene                              names every damaged file
   phyxel render out/scene -o scene.gif                 an animation
   phyxel render out/scene -o sheet.png --sheet 9       nine moments on one page
   phyxel surface out/scene                             closed surfaces around the particles
@@ -46,6 +48,7 @@ pub(crate) enum Command {
     Resume(resume::Args),
     Render(render::Args),
     Surface(surface::Args),
+    Verify(verify::Args),
     View(view::Args),
     Export(export::Args),
     List(list::Args),
@@ -62,6 +65,7 @@ impl Command {
             Self::Resume(args) => resume::run(&args),
             Self::Render(args) => render::run(&args),
             Self::Surface(args) => surface::run(&args),
+            Self::Verify(args) => verify::run(&args),
             Self::View(args) => view::run(&args),
             Self::Export(args) => export::run(&args),
             Self::List(args) => list::run(&args),

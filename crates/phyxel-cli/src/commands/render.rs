@@ -119,7 +119,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Selection::from_args(format, args.frame, args.every, args.sheet).map_err(Failure::Usage)?;
     let folder = ResultFolder::open(&args.folder)?;
     let info = folder.run_info()?;
-    let numbers = selection.pick(&folder.frame_numbers()?).map_err(Failure::Usage)?;
+    let numbers = selection.pick(&folder.known_frames()?).map_err(Failure::Usage)?;
     threads::with_threads(args.threads, || {
         let mut tables =
             numbers.iter().map(|&number| folder.read_frame(number)).collect::<Result<Vec<_>, _>>()?;
@@ -133,7 +133,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             SMALL_SIZE
         });
         let obstacles = match args.space {
-            Space::World => scene_source::load_obstacles(&folder.scene_path()).unwrap_or_else(|_| {
+            Space::World => scene_source::load_obstacles(&folder)?.unwrap_or_else(|_| {
                 warn("the obstacles are left out: the scene of this result cannot be read by this version");
                 Vec::new()
             }),

@@ -17,7 +17,8 @@ Examples:
   phyxel run clay.toml -o /tmp/clay --frames 30 --threads 4
   phyxel run clay.toml --set materials.clay.youngs_modulus=\"2 MPa\" --set bodies.bar.spacing=0.02
 
-Ctrl-C finishes the current frame and writes a checkpoint: `phyxel resume` goes on from there with the same bits.";
+Ctrl-C (or SIGTERM, SIGHUP) finishes the current frame and writes a checkpoint: `phyxel resume` goes on from there with the
+same bits. After a loss of power it goes on from the last checkpoint.";
 
 /// Runs a scene and writes a result folder.
 #[derive(Debug, clap::Args)]
@@ -110,7 +111,8 @@ pub(super) fn plan(
     }
 }
 
-fn new_info(source: &SceneSource, n_frames: usize) -> RunInfo {
+/// Returns the metadata of a run that begins.
+pub(super) fn new_info(source: &SceneSource, n_frames: usize) -> RunInfo {
     RunInfo {
         version: env!("CARGO_PKG_VERSION").into(),
         scene_digest: source.digest(),

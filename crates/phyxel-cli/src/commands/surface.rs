@@ -74,9 +74,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let bodies = chosen(args, &frames)?;
     check_free(args, &folder, &frames, &bodies)?;
     interrupt::listen()?;
-    let work = Work { args, folder: &folder, frames: &frames, bodies };
+    let replaces = replaces(&folder, &frames, &bodies)?;
+    let work = Work { args, folder: &folder, frames: &frames, bodies, replaces };
     let started = clock::seconds();
-    let done = threads::with_threads(args.threads, || work.skin_all())?;
+    let done = threads::with_threads(args.threads, || work.skin_all());
+    if done.is_err() && replaces {
+        folder.remove_unfinished()?;
+    }
+    let done = done?;
     if args.quiet {
         return Ok(());
     }
@@ -149,12 +154,29 @@ fn check_free(
     Ok(())
 }
 
+/// Returns true if there are earlier surfaces of the bodies in these frames.
+fn replaces(
+    folder: &ResultFolder,
+    frames: &FrameSelection<'_>,
+    bodies: &[usize],
+) -> Result<bool, ResultError> {
+    for &body in bodies {
+        let there = folder.surface_numbers(&frames.info().bodies[body].name)?;
+        if there.iter().any(|frame| frames.numbers().contains(frame)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 struct Work<'a> {
     args: &'a Args,
     folder: &'a ResultFolder,
     frames: &'a FrameSelection<'a>,
     /// Indices of the bodies.
     bodies: Vec<usize>,
+    /// True if there are earlier surfaces, which stay until all new ones are made.
+    replaces: bool,
 }
 
 /// Results of the work so far.
@@ -193,6 +215,9 @@ impl Work<'_> {
                 progress.finish();
             }
             ended?;
+            if interrupted && self.replaces {
+                return Err(Failure::Interrupted("interrupted; the earlier surfaces are kept".into()));
+            }
             if interrupted {
                 return Err(Failure::Interrupted(format!(
                     "interrupted after frame {frame}; what is there is whole\n  go on:  --frames {}..{}",
@@ -202,6 +227,9 @@ impl Work<'_> {
             }
         }
         progress.finish();
+        if self.replaces {
+            self.replace_all()?;
+        }
         Ok(done)
     }
 
@@ -234,20 +262,36 @@ impl Work<'_> {
         }
         let write = || -> Result<(), ResultError> {
             for (name, table) in &tables {
-                self.folder.write_surface(name, frame, table)?;
+                match self.replaces {
+                    true => self.folder.prepare_surface(name, frame, table)?,
+                    false => self.folder.write_surface(name, frame, table)?,
+                }
             }
             // done in the first frame, as soon as there are skins
-            if is_first { self.tell_the_run() } else { Ok(()) }
+            if is_first && !self.replaces { self.tell_the_run() } else { Ok(()) }
         };
         write().inspect_err(|_| {
-            for (name, _) in tables.iter().filter(|_| is_first) {
+            for (name, _) in tables.iter().filter(|_| is_first && !self.replaces) {
                 let _ = fs::remove_file(self.folder.surface_path(name, frame));
             }
         })?;
         for (name, table) in &tables {
             done.n_skins += 1;
             done.last_triangles = table.face_sizes.len();
-            done.n_bytes += fs::metadata(self.folder.surface_path(name, frame)).map_or(0, |file| file.len());
+            let path = self.folder.surface_path(name, frame);
+            let written = if self.replaces { ResultFolder::prepared_path(&path) } else { path };
+            done.n_bytes += fs::metadata(written).map_or(0, |file| file.len());
+        }
+        Ok(())
+    }
+
+    /// Puts the new surfaces into the places of the earlier ones.
+    fn replace_all(&self) -> Result<(), ResultError> {
+        self.tell_the_run()?;
+        for frame in self.frames.numbers() {
+            for &body in &self.bodies {
+                self.folder.take_prepared_surface(&self.frames.info().bodies[body].name, frame)?;
+            }
         }
         Ok(())
     }

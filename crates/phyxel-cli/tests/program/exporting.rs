@@ -1,6 +1,6 @@
 //! Tests of `phyxel export`: written files, messages, refused requests. The contents are tested in phyxel-io.
 
-use crate::support::{BLOCK, Workplace, contents};
+use crate::support::{BLOCK, Workplace, contents, repeat_last_frame};
 use phyxel_io::export::EXPORT_FORMATS;
 use phyxel_io::results::ResultFolder;
 
@@ -142,12 +142,16 @@ fn a_full_disk_is_one_message_and_leaves_nothing() {
 fn a_damaged_frame_is_named_and_a_growing_result_has_what_is_there() {
     let place = run();
     // this is the state while a run continues: frames, but no end
-    let json = std::fs::read_to_string(place.path("a/run.json")).unwrap();
-    std::fs::write(place.path("a/run.json"), json.replace("\"done\"", "\"running\"")).unwrap();
+    let folder = ResultFolder::open(&place.path("a")).unwrap();
+    let mut info = folder.run_info().unwrap();
+    info.status = phyxel_io::results::Status::Running;
     std::fs::remove_file(place.path("a/frames/particles_0004.ply")).unwrap();
+    let ended = place.phyxel(&["export", "a", "--format", "usd", "-o", "x.usda"]);
+    assert!(ended.code == Some(1) && ended.stderr.contains("particles_0004.ply"), "{}", ended.stderr);
+    info.frame_times.truncate(4);
+    folder.write_run_info(&info).unwrap();
     let ended = place.succeed(&["export", "a", "--format", "usd", "-o", "x.usda"]);
     assert!(ended.stdout.contains("frames 0 to 3"), "{}", ended.stdout);
-    let folder = ResultFolder::open(&place.path("a")).unwrap();
     let broken = folder.frame_path(3);
     std::fs::write(&broken, &std::fs::read(&broken).unwrap()[..300]).unwrap();
     let ended = place.phyxel(&["export", "a", "--format", "vtp", "-o", "x"]);
@@ -171,11 +175,7 @@ fn frames_without_velocities_are_a_warning() {
 fn an_interrupted_export_leaves_nothing() {
     let place = Workplace::new(&BLOCK.replace("spacing = \"10 cm\"", "spacing = \"2 cm\""));
     place.succeed(&["run", "scene.toml", "-o", "a", "--frames", "1", "-q"]);
-    // many links to the same frame make a long run
-    let frame = place.path("a/frames/particles_0001.ply");
-    for number in 2..400 {
-        std::fs::hard_link(&frame, place.path(&format!("a/frames/particles_{number:04}.ply"))).unwrap();
-    }
+    repeat_last_frame(&place.path("a"), 400);
     for (format, target) in [("usd", "x.usda"), ("vtp", "x")] {
         let mut command = place.command(&["export", "a", "--format", format, "-o", target]);
         let child = command

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod comparing;
+mod damage;
 mod exporting;
 mod incremental;
 mod pictures;

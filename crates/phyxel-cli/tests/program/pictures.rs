@@ -1,8 +1,8 @@
 //! Tests of pictures and animations of results.
 
-use crate::support::{BLOCK, Workplace};
+use crate::support::{BLOCK, Workplace, frame_of};
 use phyxel::frame::{Frame, FrameColumn};
-use phyxel_io::results::{ResultFolder, ply};
+use phyxel_io::results::ResultFolder;
 
 fn size(png: &[u8]) -> (u32, u32) {
     let number = |at: usize| u32::from_be_bytes([png[at], png[at + 1], png[at + 2], png[at + 3]]);
@@ -69,17 +69,8 @@ fn add_embedded_positions(place: &Workplace, folder: &str, n_without: usize) {
             table.position.iter().flat_map(|x| [3.0 * x[0] + 50.0, x[1] - 80.0, x[2]]).collect();
         values[..3 * n_without].fill(f32::NAN);
         let column = FrameColumn { name: "embedded_position".into(), unit: "m", n_components: 3, values };
-        let frame = Frame {
-            time: table.time,
-            position: table.position,
-            id: table.id,
-            body: table.body,
-            radius: table.radius,
-            columns: vec![column],
-            point_sets: Vec::new(),
-        };
-        let path = place.path(folder).join(format!("frames/particles_{number:04}.ply"));
-        std::fs::write(path, ply::encode(&frame)).unwrap();
+        let frame = Frame { columns: vec![column], ..frame_of(table) };
+        result.write_frame(number, &frame).unwrap();
     }
 }
 

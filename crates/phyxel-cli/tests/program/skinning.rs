@@ -1,6 +1,6 @@
 //! Tests of `phyxel surface`: written files, messages, refused requests.
 
-use crate::support::{BLOCK, Workplace, contents};
+use crate::support::{BLOCK, Workplace, contents, repeat_last_frame};
 use phyxel_io::results::{ResultFolder, SurfaceKind, SurfaceTable};
 use std::collections::{BTreeMap, HashSet};
 
@@ -196,6 +196,25 @@ fn a_damaged_frame_and_a_busy_folder_are_named() {
     folder.read_surface("block", 1).unwrap();
 }
 
+/// New skins take the place of earlier ones all at once, or not at all.
+#[test]
+fn a_command_that_fails_midway_leaves_no_mixture_of_old_and_new() {
+    let place = run(BLOCK);
+    place.succeed(&["surface", "a", "-q"]);
+    let first = contents(&place.path("a"));
+    let frame = place.path("a/frames/particles_0003.ply");
+    let whole = std::fs::read(&frame).unwrap();
+    std::fs::write(&frame, &whole[..whole.len() - 1]).unwrap();
+    let ended = place.phyxel(&["surface", "a", "--smoothing", "3", "--force"]);
+    assert_eq!(ended.code, Some(1));
+    assert!(ended.stderr.contains("particles_0003.ply"), "{}", ended.stderr);
+    std::fs::write(&frame, &whole).unwrap();
+    assert!(contents(&place.path("a")) == first);
+    place.succeed(&["surface", "a", "--smoothing", "3", "--force", "-q"]);
+    let second = surfaces(&place);
+    assert!(second.len() == 5 && second.iter().all(|(name, bytes)| first[name] != *bytes));
+}
+
 #[test]
 fn frames_without_velocities_are_a_warning() {
     let place = run(&BLOCK.replace("columns = [\"velocity\", \"stress\"]", "columns = [\"stress\"]"));
@@ -226,10 +245,7 @@ fn a_full_disk_is_one_message_and_leaves_nothing() {
 #[test]
 fn an_interrupted_command_keeps_what_is_whole() {
     let place = run(&BLOCK.replace("spacing = \"10 cm\"", "spacing = \"5 cm\""));
-    let frame = place.path("a/frames/particles_0004.ply");
-    for number in 5..600 {
-        std::fs::hard_link(&frame, place.path(&format!("a/frames/particles_{number:04}.ply"))).unwrap();
-    }
+    repeat_last_frame(&place.path("a"), 600);
     let mut command = place.command(&["surface", "a"]);
     let child =
         command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();

@@ -1,7 +1,8 @@
 //! Support for the tests: folders, scenes and calls of the program.
 
+use phyxel::frame::{Frame, FrameColumn};
 use phyxel::methods::built_methods;
-use phyxel_io::results::{ResultFolder, RunInfo};
+use phyxel_io::results::{ParticleColumn, ParticleTable, ResultFolder, RunInfo};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -74,6 +75,25 @@ impl From<Output> for Ended {
         assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
         ended
     }
+}
+
+/// Adds copies of the last frame to a result, which make a long run of a short one.
+pub(crate) fn repeat_last_frame(folder: &Path, n_frames: usize) {
+    let folder = ResultFolder::open(folder).unwrap();
+    let last = *folder.frame_numbers().unwrap().last().unwrap();
+    let frame = frame_of(folder.read_frame(last).unwrap());
+    (last + 1..n_frames).for_each(|number| folder.write_frame(number, &frame).unwrap());
+}
+
+/// Returns a frame that was read, to be written again.
+pub(crate) fn frame_of(table: ParticleTable) -> Frame {
+    let ParticleTable { time, position, id, body, radius, columns, .. } = table;
+    let column = |column: ParticleColumn| {
+        let ParticleColumn { name, n_components, values, .. } = column;
+        FrameColumn { name, unit: "1", n_components, values }
+    };
+    let columns = columns.into_iter().map(column).collect();
+    Frame { time, position, id, body, radius, columns, point_sets: Vec::new() }
 }
 
 /// Returns all frames and the ledger: the files that must have the same bytes.

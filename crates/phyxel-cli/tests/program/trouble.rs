@@ -122,6 +122,8 @@ fn a_full_disk_is_one_message_and_leaves_whole_files() {
     let numbers = folder.frame_numbers().unwrap();
     assert!(numbers.len() > 3 && numbers.len() < 41, "{numbers:?}");
     assert!(numbers.iter().all(|&number| folder.read_frame(number).is_ok()));
+    let status = folder.run_info().unwrap().status;
+    assert!(matches!(&status, Status::Failed(why) if why.contains("cannot write")), "{status:?}");
     drop(folder);
     place.succeed(&["resume", "a", "-q"]);
     place.succeed(&["run", "scene.toml", "-o", "whole", "-q", "--set", "bodies.block.spacing=0.25"]);

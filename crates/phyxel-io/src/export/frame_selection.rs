@@ -62,11 +62,12 @@ impl<'a> FrameSelection<'a> {
     /// # Errors
     /// When there are no frames, a requested frame is missing, or the result cannot be read.
     pub fn open(folder: &'a ResultFolder, range: FrameRange) -> Result<Self, ExportError> {
-        let numbers = folder.frame_numbers()?;
-        let (Some(&first), Some(&last)) = (numbers.first(), numbers.last()) else {
+        let known = folder.known_frames()?;
+        let (Some(&first), Some(&last)) = (known.first(), known.last()) else {
             return Err(ExportError::NoFrames(folder.path().to_owned()));
         };
         let (begin, end) = range.within(first, last)?;
+        let numbers = folder.frame_numbers()?;
         if let Some(missing) = (begin..=end).find(|number| numbers.binary_search(number).is_err()) {
             return Err(ResultError::damaged(&folder.frame_path(missing), "this frame is missing").into());
         }

@@ -16,6 +16,8 @@ pub(super) fn write(selection: &FrameSelection<'_>, outlet: &mut Outlet<'_>) -> 
     let path = outlet.path;
     let failed = |source| ExportError::write(path, source);
     let folder = ResultFolder::open(selection.folder_path())?;
+    // a damaged ledger is an error here; a page that is served only leaves out its plots
+    folder.ledger()?;
     let mut replay = Replay::of_frames(folder, selection.numbers().collect()).map_err(refused)?;
     let mut out = BufWriter::with_capacity(1 << 18, &mut *outlet.file);
     let (before, after) = page_around_data();

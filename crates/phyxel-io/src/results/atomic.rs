@@ -57,7 +57,13 @@ impl Aside {
         let synced = if durability == Durability::Power { self.file.sync_all() } else { Ok(()) };
         let named = synced.and_then(|()| fs::rename(&self.aside, &self.path));
         self.is_named = named.is_ok();
-        named.map_err(|source| ResultError::io("write", &self.path, source))
+        named.map_err(|source| ResultError::io("write", &self.path, source))?;
+        #[cfg(test)]
+        journal::note_named(&self.path, durability == Durability::Power);
+        match self.path.parent() {
+            Some(folder) if durability == Durability::Power => sync_folder(folder),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -76,11 +82,73 @@ pub(crate) fn write_atomically(path: &Path, bytes: &[u8], durability: Durability
     file.finish(durability)
 }
 
+/// Writes the data of a file that was renamed before to the disk.
+pub(super) fn sync_file(path: &Path) -> Result<(), ResultError> {
+    let synced = File::options().write(true).open(path).and_then(|file| file.sync_all());
+    #[cfg(test)]
+    journal::note(journal::Done::Synced, path);
+    synced.map_err(|source| ResultError::io("write", path, source))
+}
+
+/// Writes the names in a folder to the disk: files that were created, renamed and removed stay so when power is lost.
+/// Where folders cannot be opened as files, the system does this by itself.
+pub(super) fn sync_folder(path: &Path) -> Result<(), ResultError> {
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    let synced = if cfg!(unix) { File::open(path).and_then(|folder| folder.sync_all()) } else { Ok(()) };
+    #[cfg(test)]
+    journal::note(journal::Done::Synced, path);
+    match synced {
+        // file systems that cannot do this, such as some on networks
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => Ok(()),
+        synced => synced.map_err(|source| ResultError::io("write", path, source)),
+    }
+}
+
+/// Makes a folder with all folders above it, so that they survive a loss of power.
+pub(super) fn make_folder(path: &Path) -> Result<(), ResultError> {
+    let new: Vec<&Path> = path.ancestors().take_while(|above| !above.exists()).collect();
+    fs::create_dir_all(path).map_err(|source| ResultError::io("make", path, source))?;
+    new.into_iter().filter_map(Path::parent).try_for_each(sync_folder)
+}
+
 pub(crate) fn aside(path: &Path) -> PathBuf {
     let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
     name.push(".");
     name.push(ASIDE);
     path.with_file_name(name)
+}
+
+/// What was done to files and folders, in order, for tests of what survives a loss of power.
+#[cfg(test)]
+pub(super) mod journal {
+    use std::path::{Path, PathBuf};
+    use std::sync::Mutex;
+
+    #[derive(Clone, Debug, PartialEq)]
+    pub(in super::super) enum Done {
+        /// The file got its name, with this content.
+        Named(Vec<u8>),
+        /// The data of the file, or the names in the folder, are on the disk.
+        Synced,
+    }
+
+    static JOURNAL: Mutex<Vec<(Done, PathBuf)>> = Mutex::new(Vec::new());
+
+    pub(in super::super) fn note(done: Done, path: &Path) {
+        JOURNAL.lock().unwrap().push((done, path.to_owned()));
+    }
+
+    pub(super) fn note_named(path: &Path, is_synced: bool) {
+        note(Done::Named(std::fs::read(path).unwrap()), path);
+        if is_synced {
+            note(Done::Synced, path);
+        }
+    }
+
+    /// Returns what was done in a folder.
+    pub(in super::super) fn inside(folder: &Path) -> Vec<(Done, PathBuf)> {
+        JOURNAL.lock().unwrap().iter().filter(|done| done.1.starts_with(folder)).cloned().collect()
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 //! ```
 
 use super::atomic::{Durability, aside, write_atomically};
-use super::folder::remove_file;
+use super::removal::remove_file;
 use super::{Overwrite, ResultError, ResultFolder};
 use serde_json::{Value, json};
 use std::fs;

@@ -33,7 +33,7 @@ pub enum ResultError {
     #[error("{} is being written by another run", .0.display())]
     Busy(PathBuf),
     /// The folder has no checkpoint to continue from.
-    #[error("{} has no checkpoint to go on from", .0.display())]
+    #[error("{} has no whole checkpoint with whole frames up to it", .0.display())]
     NoCheckpoint(PathBuf),
     /// A file is missing, or its content is wrong.
     #[error("{}: {problem}", path.display())]
@@ -65,6 +65,17 @@ pub enum ResultError {
 }
 
 impl ResultError {
+    /// Returns the result folder of a damaged file, if the error tells of one.
+    pub fn damaged_folder(&self) -> Option<&Path> {
+        let (Self::Damaged { path, .. } | Self::Frame { path, .. } | Self::Checkpoint { path, .. }) = self
+        else {
+            return None;
+        };
+        let folder = path.parent()?;
+        let is_inner = super::folder::WRITTEN_FOLDERS.iter().any(|name| folder.ends_with(name));
+        if is_inner { folder.parent() } else { Some(folder) }
+    }
+
     pub(super) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
         Self::Io { action, path: path.to_owned(), source }
     }

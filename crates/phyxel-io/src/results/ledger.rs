@@ -1,7 +1,11 @@
 //! `ledger.csv`: one row of sums per frame, numbers in the shortest form that reads back as the same bits.
+//!
+//! The last cell of a row is the CRC-32 of all bytes of the file before it, so that rows are checked as they grow.
 
 use super::ResultError;
 use super::atomic::{Durability, write_atomically};
+use super::seal::digits;
+use crc32fast::Hasher;
 use phyxel::math::Vec3;
 use phyxel::world::{Ledger, SamplingQuality};
 use std::fs::{File, OpenOptions};
@@ -96,7 +100,12 @@ pub struct LedgerWriter {
     file: File,
     /// The header line, once it is written.
     header: Option<String>,
+    /// Checksum of all bytes so far.
+    checksum: Hasher,
 }
+
+/// Name of the column with the checksums, the last one.
+const CHECKSUM: &str = "checksum";
 
 impl LedgerWriter {
     /// Creates an empty ledger; the header is written with the first row.
@@ -105,15 +114,16 @@ impl LedgerWriter {
     /// When the file cannot be written.
     pub fn create(path: &Path) -> Result<Self, ResultError> {
         let file = File::create(path).map_err(|source| ResultError::io("write", path, source))?;
-        Ok(Self { path: path.to_owned(), file, header: None })
+        Ok(Self { path: path.to_owned(), file, header: None, checksum: Hasher::new() })
     }
 
-    /// Cuts a ledger back to its first `n_rows` rows; returns the writer that continues after them, and these rows.
+    /// Cuts a ledger back to its first `n_rows` rows; returns the writer that continues after them.
     ///
     /// # Errors
     /// When there are fewer rows, or the file cannot be read or written.
-    pub fn cut_back(path: &Path, n_rows: usize) -> Result<(Self, LedgerTable), ResultError> {
-        let text = std::fs::read_to_string(path).map_err(|source| ResultError::io("read", path, source))?;
+    pub fn cut_back(path: &Path, n_rows: usize) -> Result<Self, ResultError> {
+        let bytes = std::fs::read(path).map_err(|source| ResultError::io("read", path, source))?;
+        let text = String::from_utf8_lossy(&bytes);
         // a last line without a line end was being written when the run stopped
         let n_lines = text.matches('\n').count();
         if n_lines < n_rows + 1 {
@@ -121,12 +131,16 @@ impl LedgerWriter {
             return Err(ResultError::damaged(path, problem));
         }
         let kept: String = text.split_inclusive('\n').take(n_rows + 1).collect();
-        let table = LedgerTable::parse(&kept).map_err(|problem| ResultError::damaged(path, problem))?;
-        write_atomically(path, kept.as_bytes(), Durability::Power)?;
+        LedgerTable::parse(&kept).map_err(|problem| ResultError::damaged(path, problem))?;
+        if kept.len() < bytes.len() {
+            write_atomically(path, kept.as_bytes(), Durability::Power)?;
+        }
+        let mut checksum = Hasher::new();
+        checksum.update(kept.as_bytes());
         let opened = OpenOptions::new().append(true).open(path);
         let file = opened.map_err(|source| ResultError::io("write", path, source))?;
         let header = kept.split_inclusive('\n').next().map(str::to_owned);
-        Ok((Self { path: path.to_owned(), file, header }, table))
+        Ok(Self { path: path.to_owned(), file, header, checksum })
     }
 
     /// Appends a row and passes it to the system without delay.
@@ -135,9 +149,10 @@ impl LedgerWriter {
     /// When the row cannot be written, or its columns are not those of the rows before.
     pub fn append(&mut self, ledger: &Ledger) -> Result<(), ResultError> {
         let cells = cells(ledger);
-        let header = joined(cells.iter().map(|cell| quoted(&cell.0)));
-        let row = joined(cells.into_iter().map(|cell| cell.1));
-        let text = match &self.header {
+        let header = joined(cells.iter().map(|cell| quoted(&cell.0)).chain([CHECKSUM.to_owned()]));
+        // ends with the comma before the checksum
+        let row: String = cells.into_iter().map(|cell| cell.1 + ",").collect();
+        let mut text = match &self.header {
             None => format!("{header}{row}"),
             Some(known) if *known == header => row,
             Some(_) => {
@@ -148,11 +163,18 @@ impl LedgerWriter {
             }
         };
         self.header = Some(header);
-        self.file.write_all(text.as_bytes()).map_err(|source| ResultError::io("write", &self.path, source))
+        self.checksum.update(text.as_bytes());
+        let end = digits(self.checksum.clone().finalize()) + "\n";
+        self.checksum.update(end.as_bytes());
+        text += &end;
+        let written = self.file.write_all(text.as_bytes());
+        written.map_err(|source| ResultError::io("write", &self.path, source))
     }
 
     /// Makes sure that all rows survive a loss of power.
     pub(super) fn sync(&self) -> Result<(), ResultError> {
+        #[cfg(test)]
+        super::atomic::journal::note(super::atomic::journal::Done::Synced, &self.path);
         self.file.sync_data().map_err(|source| ResultError::io("write", &self.path, source))
     }
 }
@@ -167,22 +189,50 @@ pub struct LedgerTable {
 }
 
 impl LedgerTable {
-    /// Reads the text of a ledger.
+    /// Reads the text of a ledger and checks it; the column of checksums is left out.
     ///
     /// # Errors
-    /// When a row has another number of cells than the header.
+    /// When the text is damaged; the error names the first row that is.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let mut lines = text.lines();
-        let columns = split_line(lines.next().ok_or("it has no header")?);
-        let mut rows = Vec::new();
-        for (index, line) in lines.enumerate() {
-            let row = split_line(line);
-            if row.len() != columns.len() {
-                return Err(format!("row {index} has {} cells, the header {}", row.len(), columns.len()));
-            }
-            rows.push(row);
+        let (table, damage) = Self::parse_sound(text);
+        damage.map_or(Ok(table), Err)
+    }
+
+    /// Reads all rows before the first damaged one, and describes the damage.
+    pub(super) fn parse_sound(text: &str) -> (Self, Option<String>) {
+        let mut lines = text.split_inclusive('\n');
+        let header = lines.next().unwrap_or_default();
+        let mut columns = split_line(header.trim_end_matches('\n'));
+        if columns.pop().as_deref() != Some(CHECKSUM) {
+            return (Self::default(), Some("it has no header, or not that of this version".into()));
         }
-        Ok(Self { columns, rows })
+        let mut table = Self { columns, rows: Vec::new() };
+        let mut checksum = Hasher::new();
+        checksum.update(header.as_bytes());
+        for line in lines {
+            let (row, found) = line.rsplit_once(',').unwrap_or_default();
+            checksum.update(row.as_bytes());
+            checksum.update(b",");
+            let cells = split_line(row);
+            let is_whole = found.strip_suffix('\n') == Some(&digits(checksum.clone().finalize()));
+            if !is_whole || cells.len() != table.columns.len() {
+                let problem = format!("row {} is damaged: its checksum is wrong", table.rows.len());
+                return (table, Some(problem));
+            }
+            checksum.update(found.as_bytes());
+            table.rows.push(cells);
+        }
+        (table, None)
+    }
+
+    /// Returns the text of a file with these rows, with their checksums.
+    pub fn to_text(&self) -> String {
+        let mut text = joined(self.columns.iter().map(|cell| quoted(cell)).chain([CHECKSUM.to_owned()]));
+        for row in &self.rows {
+            text.extend(row.iter().map(|cell| quoted(cell) + ","));
+            text += &(digits(crc32fast::hash(text.as_bytes())) + "\n");
+        }
+        text
     }
 
     /// Returns a column as numbers, NaN for empty cells; `None` if there is no such column.
@@ -259,10 +309,11 @@ mod tests {
             heat,obstacle_work,grip_work,field_work,hand_work,contact_gain,energy_error,energy_error_percent,\
             momentum_x,momentum_y,momentum_z,angular_momentum_x,angular_momentum_y,angular_momentum_z,volume,least_volume_ratio,largest_volume_ratio,inverted,particles,\
             nearest_median,nearest_smallest,crowded,pieces,yielded,pinched,max_speed,\"left, \"\"upper\"\"_force_x\",\"left, \"\"upper\"\"_force_y\",\
-            \"left, \"\"upper\"\"_force_z\",floor_torque_x,floor_torque_y,floor_torque_z,solver_iterations\n";
+            \"left, \"\"upper\"\"_force_z\",floor_torque_x,floor_torque_y,floor_torque_z,solver_iterations,checksum\n";
         assert!(text.starts_with(header), "{text}");
         let table = LedgerTable::parse(&text).unwrap();
         assert_eq!(table.rows.len(), 2);
+        assert_eq!(table.to_text(), text);
         assert_eq!(table.columns[37], "left, \"upper\"_force_x");
         assert_eq!(table.rows[0][5..9], [""; 4], "no elastic energy is an empty cell");
         let bits = |name: &str| table.numbers(name).unwrap()[1].to_bits();
@@ -280,12 +331,37 @@ mod tests {
         (0..5).for_each(|k| whole.append(&ledger(f64::from(k))).unwrap());
         let expected = std::fs::read(&path).unwrap();
         std::fs::write(&path, [&expected[..], b"5.0,0.0"].concat()).unwrap();
-        let (mut writer, table) = LedgerWriter::cut_back(&path, 3).unwrap();
+        let mut writer = LedgerWriter::cut_back(&path, 3).unwrap();
+        let table = LedgerTable::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
         assert_eq!(table.numbers("time").unwrap(), [0.0, 1.0, 2.0]);
         (3..5).for_each(|k| writer.append(&ledger(f64::from(k))).unwrap());
         assert_eq!(std::fs::read(&path).unwrap(), expected);
         assert!(LedgerWriter::cut_back(&path, 6).is_err());
         let other = Ledger { forces: Vec::new(), ..ledger(5.0) };
         assert!(writer.append(&other).is_err(), "rows of another scene");
+    }
+
+    #[test]
+    fn every_changed_byte_is_found_with_its_row() {
+        let folder = TemporaryFolder::new("ledger_damage");
+        let path = folder.path().join("ledger.csv");
+        let mut writer = LedgerWriter::create(&path).unwrap();
+        (0..3).for_each(|k| writer.append(&ledger(f64::from(k))).unwrap());
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!(LedgerTable::parse(std::str::from_utf8(&bytes).unwrap()).unwrap().rows.len(), 3);
+        let ends: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at] == b'\n').collect();
+        for at in 0..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1;
+            let (table, damage) = LedgerTable::parse_sound(&String::from_utf8_lossy(&changed));
+            assert!(damage.is_some(), "byte {at}");
+            // a row is checked together with the end of its line
+            let row = ends[1..].iter().position(|&end| at <= end).unwrap();
+            assert!(table.rows.len() <= row, "byte {at}: {} rows", table.rows.len());
+        }
+        let text = String::from_utf8(bytes).unwrap();
+        let without_a_row: String =
+            text.split_inclusive('\n').enumerate().filter(|l| l.0 != 2).map(|l| l.1).collect();
+        assert!(LedgerTable::parse(&without_a_row).unwrap_err().contains("row 1"));
     }
 }

@@ -1,6 +1,6 @@
 //! Mesh files of a scene, copied into the result folder so that the folder is self-contained.
 
-use super::ContentDigest;
+use super::{ContentDigest, ResultError};
 use crate::mesh::{base64, gltf_file};
 use std::path::Path;
 use toml_edit::{DocumentMut, Item, TableLike, Value};
@@ -43,6 +43,26 @@ pub fn bundle_meshes(scene_text: &str, folder: &Path) -> BundledScene {
         }
     });
     if meshes.is_empty() { unchanged() } else { BundledScene { text: document.to_string(), meshes } }
+}
+
+/// Returns the mesh files that the scene of a result names, each once.
+pub(super) fn mesh_files(scene_text: &str) -> Vec<String> {
+    let Ok(mut document) = scene_text.parse::<DocumentMut>() else { return Vec::new() };
+    let mut files = Vec::new();
+    visit_table(document.as_table_mut(), false, &mut |file| files.push(file.clone()));
+    files.sort_unstable();
+    files.dedup();
+    files
+}
+
+/// Checks that the content of a mesh file of a result is what its name, the digest, says; returns its size (bytes).
+pub(super) fn check_mesh(path: &Path) -> Result<u64, ResultError> {
+    let bytes = std::fs::read(path).map_err(|source| ResultError::io("read", path, source))?;
+    let name = path.file_stem().map_or_else(Default::default, |stem| stem.to_string_lossy());
+    if *name != ContentDigest::of(&bytes).to_string() {
+        return Err(ResultError::damaged(path, "its content is not that of the mesh that was run"));
+    }
+    Ok(bytes.len() as u64)
 }
 
 /// Embeds the buffers of a glTF text that are files beside it; `None` if there are none or they cannot be read.

@@ -7,16 +7,19 @@
 //! DIR/ledger.csv                    one row of sums per frame
 //! DIR/frames/particles_0000.ply     the particles, readable by other programs
 //! DIR/frames/surface_BODY_0000.ply  the surface of a body, if one was requested
-//! DIR/checkpoint/frame_0000.state   the engine's own state, to resume from
+//! DIR/checkpoint/frame_0000.state   the engine's own state, to resume from; the last two are kept
 //! ```
 //! A comparison ([`ComparisonFolder`]) is a folder of such folders.
 //!
 //! Every file is written under a temporary name and then renamed; only the ledger grows in place, row by row, and is
-//! cut back on resuming.
+//! cut back on resuming. What `run.json` lists is on the disk, and so is everything up to a checkpoint before the
+//! checkpoint appears: a loss of power costs at most the frames since then. Every file carries a checksum or is named
+//! by one, which is checked whenever the file is read (`seal`, `verification`).
 
 pub(crate) mod atomic;
 mod checkpoint;
 mod comparison;
+mod continuation;
 mod digest;
 mod error;
 mod folder;
@@ -24,13 +27,18 @@ mod ledger;
 mod meshes;
 pub mod ply;
 mod recorder;
+mod removal;
 mod run_info;
+mod seal;
 mod surface_file;
+mod verification;
 
 pub use checkpoint::{Checkpoint, CheckpointError, CheckpointHeader, write_checkpoint};
 pub use comparison::ComparisonFolder;
+pub use continuation::Start;
 pub use digest::ContentDigest;
 pub use error::ResultError;
+pub(crate) use folder::parse_scene;
 pub use folder::{Overwrite, ResultFolder};
 pub(crate) use ledger::cells as ledger_cells;
 pub use ledger::{LedgerTable, LedgerWriter};
@@ -40,6 +48,7 @@ pub use recorder::Recorder;
 pub(crate) use run_info::body_to_json;
 pub use run_info::{BodyInfo, RunInfo, Status, Tally};
 pub use surface_file::{SurfaceKind, SurfaceTable};
+pub use verification::{Damage, Part, Verification};
 
 /// A file format that the program reads or writes, for lists and documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -58,8 +58,8 @@ impl Tally {
         }
         Self {
             stages,
-            n_steps: earlier.n_steps + self.n_steps,
-            particle_steps: earlier.particle_steps + self.particle_steps,
+            n_steps: earlier.n_steps.saturating_add(self.n_steps),
+            particle_steps: earlier.particle_steps.saturating_add(self.particle_steps),
             wall_seconds: earlier.wall_seconds + self.wall_seconds,
             peak_memory: self.peak_memory.max(earlier.peak_memory),
         }
@@ -97,7 +97,7 @@ pub struct RunInfo {
     pub tally: Tally,
 }
 
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 
 impl RunInfo {
     /// Returns the text of the file.
@@ -282,6 +282,8 @@ pub(super) mod tests {
         let tally = info().tally;
         let both = tally.after(&tally);
         assert_eq!((both.n_steps, both.wall_seconds), (18, 3.0));
+        let endless = Tally { n_steps: u64::MAX, particle_steps: u64::MAX, ..tally.clone() };
+        assert_eq!(tally.after(&endless).n_steps, u64::MAX, "numbers of a file do not overflow");
         assert_eq!(both.stages, [("forces".to_owned(), 0.5), ("deformation".to_owned(), 1.0)]);
     }
 }

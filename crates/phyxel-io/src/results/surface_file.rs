@@ -198,6 +198,9 @@ impl SurfaceTable {
                 table.face_groups.push(reader.integer()?);
             }
         }
+        if reader.at < rest.len() {
+            return Err(PlyError::TooLong(rest.len() - reader.at));
+        }
         if let Some(group) = table.face_groups.iter().find(|&&g| g as usize >= table.group_names.len()) {
             return Err(PlyError::Header(format!("a face is in group {group}, which has no name")));
         }
@@ -381,6 +384,7 @@ pub(crate) mod tests {
         for cut in 0..bytes.len() {
             assert!(SurfaceTable::decode(&bytes[..cut]).is_err(), "{cut}");
         }
+        assert_eq!(SurfaceTable::decode(&[&bytes[..], b"x"].concat()), Err(PlyError::TooLong(1)));
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let many = text.replace("element vertex 5", "element vertex 4000000000");
         assert!(matches!(SurfaceTable::decode(many.as_bytes()), Err(PlyError::Truncated { .. })));

@@ -4,9 +4,7 @@ use super::arrays::{SharedArrays, bulk_range};
 use super::packet::{PageFrame, PageSurface};
 use super::particle::particle_of_table;
 use super::{PageBounds, PageColumnInfo, PageInfo, Scenery, ViewerError, ledger, page_bounds, page_middle};
-use crate::results::{LedgerTable, ParticleTable, ResultFolder, RunInfo, SurfaceTable};
-use crate::scene::{ParseOptions, SceneError, SceneFile};
-use phyxel::methods::CATALOGUE;
+use crate::results::{LedgerTable, ParticleTable, ResultFolder, RunInfo, SurfaceTable, parse_scene};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -82,7 +80,7 @@ impl Replay {
     /// When the folder is no result, cannot be read, or has no frames yet.
     pub fn open(path: &Path) -> Result<Self, ViewerError> {
         let folder = ResultFolder::open(path)?;
-        let numbers = folder.frame_numbers()?;
+        let numbers = folder.known_frames()?;
         let mut replay = Self::of_frames(folder, numbers)?;
         replay.sample_ranges()?;
         Ok(replay)
@@ -97,7 +95,9 @@ impl Replay {
         let table = folder.read_frame(first)?;
         let bounds = page_bounds(&table.position, &table.radius);
         let mut notes = Vec::new();
-        let scenery = match obstacles(&folder) {
+        let text = folder.scene_text()?;
+        let obstacles = parse_scene(&text).and_then(|scene| scene.obstacles(folder.path()));
+        let scenery = match obstacles {
             Ok(obstacles) => Scenery::new(obstacles, page_middle(bounds)),
             Err(_) => {
                 notes.push(
@@ -280,15 +280,6 @@ fn columns(table: &ParticleTable) -> Vec<Column> {
         range: None,
     };
     table.columns.iter().map(column).collect()
-}
-
-/// Returns the obstacles of the scene as it was run.
-fn obstacles(folder: &ResultFolder) -> Result<Vec<phyxel::contact::Obstacle>, SceneError> {
-    let text = folder.scene_text().unwrap_or_default();
-    let methods: Vec<(&str, bool)> =
-        CATALOGUE.iter().map(|entry| (entry.key, entry.default_factory.is_some())).collect();
-    let options = ParseOptions { methods: &methods, columns: None };
-    SceneFile::parse(&text, "scene.toml", &options)?.obstacles(folder.path())
 }
 
 fn union(a: Option<[f32; 2]>, b: Option<[f32; 2]>) -> Option<[f32; 2]> {

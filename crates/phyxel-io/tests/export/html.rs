@@ -139,7 +139,7 @@ fn triangles_that_do_not_change_stand_there_once() {
     };
     let mut run = folder.run_info().unwrap();
     run.bodies[0].surface = Some(phyxel_io::results::SurfaceKind::Mesh);
-    fs::write(folder.path().join("run.json"), run.to_json()).unwrap();
+    folder.write_run_info(&run).unwrap();
     for number in 0..frames.len() {
         let mut table = surface(number as f32);
         if number == 3 {

@@ -3,7 +3,8 @@
 use phyxel::frame::{Frame, FrameColumn};
 use phyxel_io::export::{ExportError, ExportFormat, FrameSelection, Geometry, Written, export};
 use phyxel_io::results::{
-    BodyInfo, ContentDigest, Overwrite, ResultFolder, RunInfo, Status, SurfaceKind, SurfaceTable, Tally, ply,
+    BodyInfo, ContentDigest, LedgerTable, Overwrite, ResultFolder, RunInfo, Status, SurfaceKind,
+    SurfaceTable, Tally,
 };
 use std::fs;
 use std::ops::ControlFlow;
@@ -40,11 +41,16 @@ impl Workplace {
         let path = self.path("result");
         fs::create_dir_all(path.join("frames")).unwrap();
         fs::write(path.join("scene.toml"), "").unwrap();
-        fs::write(path.join("run.json"), info(frames).to_json()).unwrap();
+        fs::create_dir_all(path.join("checkpoint")).unwrap();
+        let folder = ResultFolder::open(&path).unwrap();
+        folder.write_run_info(&info(frames)).unwrap();
         for (number, frame) in frames.iter().enumerate() {
-            fs::write(path.join(format!("frames/particles_{number:04}.ply")), ply::encode(frame)).unwrap();
+            folder.write_frame(number, frame).unwrap();
         }
-        ResultFolder::open(&path).unwrap()
+        let rows = frames.iter().map(|frame| vec![format!("{:?}", frame.time), frame.id.len().to_string()]);
+        let ledger = LedgerTable { columns: vec!["time".into(), "particles".into()], rows: rows.collect() };
+        fs::write(path.join("ledger.csv"), ledger.to_text()).unwrap();
+        folder
     }
 
     /// Creates a result whose first body has a mesh as its surface, with one surface per frame.

@@ -149,7 +149,7 @@ fn a_result_must_have_the_frames_and_fit_together() {
     let mut bare = frame(2, &[0, 1, 2]);
     bare.columns.pop();
     for (bad, word) in [(alien, "body 7"), (bare, "columns")] {
-        fs::write(folder.frame_path(2), phyxel_io::results::ply::encode(&bad)).unwrap();
+        folder.write_frame(2, &bad).unwrap();
         let selection = FrameSelection::open(&folder, FrameRange::default()).unwrap();
         let error = selection.frame(2).unwrap_err();
         assert!(error.to_string().contains(word) && !error.is_bad_request(), "{error}");
@@ -157,6 +157,9 @@ fn a_result_must_have_the_frames_and_fit_together() {
     fs::remove_file(folder.frame_path(2)).unwrap();
     assert!(open("..").unwrap_err().to_string().contains("particles_0002.ply"));
     assert_eq!(open("..1").unwrap(), 0..=1);
+    let mut info = folder.run_info().unwrap();
+    info.frame_times.clear();
+    folder.write_run_info(&info).unwrap();
     (0..4).for_each(|number| drop(fs::remove_file(folder.frame_path(number))));
     let error = open("..").unwrap_err();
     assert!(error.is_bad_request() && error.to_string().contains("no finished frames"), "{error}");

@@ -4,7 +4,8 @@ use super::packet::{Packet, assert_near};
 use phyxel::frame::{Frame, FrameColumn};
 use phyxel::methods::built_methods;
 use phyxel_io::results::{
-    BodyInfo, ContentDigest, ResultFolder, RunInfo, Status, SurfaceKind, SurfaceTable, Tally, ply,
+    BodyInfo, ContentDigest, LedgerTable, ResultFolder, RunInfo, Status, SurfaceKind, SurfaceTable, Tally,
+    ply,
 };
 use phyxel_io::viewer::{PageFrame, Replay, ViewerError, particle_of_frame};
 use std::fs;
@@ -52,21 +53,24 @@ impl Folder {
         let path = std::env::temp_dir().join(format!("phyxel_viewer_{}_{number}", std::process::id()));
         fs::create_dir_all(path.join("frames")).unwrap();
         let scene = SCENE.replace("METHOD", built_methods().next().unwrap().key);
-        fs::write(path.join("scene.toml"), scene).unwrap();
-        fs::write(path.join("run.json"), info().to_json()).unwrap();
+        fs::create_dir_all(path.join("checkpoint")).unwrap();
+        fs::write(path.join("scene.toml"), &scene).unwrap();
+        let scene_digest = ContentDigest::of(scene.as_bytes());
+        ResultFolder::open(&path).unwrap().write_run_info(&RunInfo { scene_digest, ..info() }).unwrap();
         let folder = Self(path);
         (0..n_frames).for_each(|number| folder.add_frame(number));
         folder
     }
 
     fn add_frame(&self, number: usize) {
-        fs::write(self.0.join(format!("frames/particles_{number:04}.ply")), ply::encode(&frame(number)))
-            .unwrap();
-        let mut ledger = String::from("time,time_step_reason,kinetic_energy,elastic_energy,floor_force_y\n");
-        for row in 0..=number {
-            ledger += &format!("{row}.0,\"stiffness, here\",{row}.5,,-3.0\n");
-        }
-        fs::write(self.0.join("ledger.csv"), ledger).unwrap();
+        ResultFolder::open(&self.0).unwrap().write_frame(number, &frame(number)).unwrap();
+        let columns = ["time", "time_step_reason", "kinetic_energy", "elastic_energy", "floor_force_y"];
+        let cells = |row: usize| {
+            [format!("{row}.0"), "stiffness, here".into(), format!("{row}.5"), "".into(), "-3.0".into()]
+        };
+        let rows = (0..=number).map(|row| cells(row).to_vec()).collect();
+        let ledger = LedgerTable { columns: columns.map(str::to_owned).to_vec(), rows };
+        fs::write(self.0.join("ledger.csv"), ledger.to_text()).unwrap();
     }
 }
 

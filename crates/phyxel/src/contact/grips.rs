@@ -3,7 +3,7 @@
 use super::{Motion, Pose};
 use crate::geometry::PlacedShape;
 use crate::math::{Real, Vec3};
-use crate::particles::{Carry, GONE, PARTICLES, Particles, StateData, StateItem, StateVisitor};
+use crate::particles::{Carry, GONE, GRIPS, PARTICLES, Particles, StateData, StateItem, StateVisitor};
 
 /// Name of the set of held particles.
 pub const HOLDS: &str = "holds";
@@ -64,7 +64,7 @@ impl Holds {
             |name, unit, carry, data| visitor.visit(StateItem { name, unit, set: HOLDS, carry, data });
         item("held_particle", "1", Carry::Index(PARTICLES), StateData::Integers(&mut self.particle));
         item("held_anchor", "m", Carry::Copy, StateData::Vectors(&mut self.anchor));
-        item("held_by", "1", Carry::Copy, StateData::Integers(&mut self.grip));
+        item("held_by", "1", Carry::Index(GRIPS), StateData::Integers(&mut self.grip));
     }
 }
 

@@ -3,17 +3,26 @@
 mod parameter;
 mod property;
 mod remap;
+mod soundness;
 mod state;
 
 pub use parameter::Parameter;
 pub use property::{PROPERTIES, Part, Properties, Property, PropertyInfo};
 pub use remap::{GONE, Origin, Remap};
+pub(crate) use soundness::Soundness;
+pub use soundness::StateError;
 pub use state::{Carry, Digest, LAYOUT, StateData, StateItem, StateVisitor};
 
 use crate::math::{Real, Vec3, sum_over};
 
 /// Name of the set of all particles.
 pub const PARTICLES: &str = "particles";
+/// Names of sets whose members are not state, to which columns of indices may refer.
+pub const BODIES: &str = "bodies";
+/// See [`BODIES`].
+pub const OBSTACLES: &str = "obstacles";
+/// See [`BODIES`].
+pub const GRIPS: &str = "grips";
 
 /// Particles of a group of bodies: the points that have mass, touch obstacles and are exported.
 #[derive(Clone, Debug, Default)]
@@ -58,7 +67,7 @@ impl Particles {
         let mut item =
             |name, unit, carry, data| visitor.visit(StateItem { name, unit, set: PARTICLES, carry, data });
         item("id", "1", Carry::Copy, StateData::Integers(&mut self.id));
-        item("body", "1", Carry::Copy, StateData::Integers(&mut self.body));
+        item("body", "1", Carry::Index(BODIES), StateData::Integers(&mut self.body));
         item("position", "m", Carry::Mean, StateData::Vectors(&mut self.position));
         item("velocity", "m/s", Carry::Mean, StateData::Vectors(&mut self.velocity));
         item("mass", "kg", Carry::Sum, StateData::Reals(&mut self.mass));

@@ -11,10 +11,14 @@ mod tests;
 
 use crate::math::{Mat3, Real, Vec3, max_over};
 use crate::neighbors::VisitBonds;
-use crate::particles::{Carry, Origin, PARTICLES, Particles, Remap, StateData, StateItem, StateVisitor};
+use crate::particles::{
+    Carry, Origin, PARTICLES, Particles, Remap, StateData, StateError, StateItem, StateVisitor,
+};
 use binding::{Binder, Binding};
 use rayon::prelude::*;
 
+/// Name of the set of carried points.
+const POINTS: &str = "carried points";
 /// Number of carriers of a point.
 const CARRIERS: usize = 32;
 /// Ratio of the distance of the farthest carrier to its distance at binding above which a point is bound anew.
@@ -256,6 +260,21 @@ impl CarriedPoints {
         self.levers.add(bound.filter_map(|(&(k, _), b)| b.lever.as_deref().map(|lever| (k, lever))));
     }
 
+    /// Checks that state that was loaded has the points of the bodies, each with all its carriers.
+    pub(crate) fn check(&self) -> Result<(), StateError> {
+        let (n_points, n_levers) =
+            (self.bodies.iter().map(|b| b.points.len()).sum(), self.levers.point.len());
+        let is_whole = self.reach.len() == n_points
+            && self.carriers.len() == CARRIERS * n_points
+            && self.levers.gradients.len() == CARRIERS * n_levers
+            && self.levers.point.is_sorted_by(|a, b| a < b);
+        if is_whole {
+            Ok(())
+        } else {
+            Err(StateError("the carried points are not those of the bodies".into()))
+        }
+    }
+
     /// Visits every state array once.
     pub fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
         if self.is_empty() {
@@ -266,10 +285,10 @@ impl CarriedPoints {
             |name, unit, set, carry, data| visitor.visit(StateItem { name, unit, set, carry, data });
         item("carriers", "1", "carriers", index, StateData::Integers(&mut self.carriers));
         item("carrier_shares", "1", "carriers", Carry::Copy, StateData::Reals(&mut self.shares));
-        item("carried_reach", "m", "carried points", Carry::Copy, StateData::Reals(&mut self.reach));
-        item("carried_offset", "m", "carried points", Carry::Copy, StateData::Vectors(&mut self.offset));
+        item("carried_reach", "m", POINTS, Carry::Copy, StateData::Reals(&mut self.reach));
+        item("carried_offset", "m", POINTS, Carry::Copy, StateData::Vectors(&mut self.offset));
         let levers = &mut self.levers;
-        item("lever_point", "1", "levers", Carry::Copy, StateData::Integers(&mut levers.point));
+        item("lever_point", "1", "levers", Carry::Index(POINTS), StateData::Integers(&mut levers.point));
         item("lever_axes", "1", "levers", Carry::Copy, StateData::Matrices(&mut levers.axes));
         item("lever_dropped", "1", "levers", Carry::Copy, StateData::Integers(&mut levers.dropped));
         item(

@@ -14,7 +14,7 @@
 use super::World;
 use crate::material::Property;
 use crate::math::{Real, Vec3, sum_over};
-use crate::particles::{Carry, Particles, StateData, StateItem, StateVisitor};
+use crate::particles::{BODIES, Carry, Particles, StateData, StateItem, StateVisitor};
 use rayon::prelude::*;
 use std::f64::consts::PI;
 
@@ -56,12 +56,11 @@ pub(super) fn visit_pull(pull: &mut Vec<Pull>, visitor: &mut dyn StateVisitor) {
     let mut body: Vec<u32> = pull.iter().map(|p| p.body).collect();
     let mut target: Vec<Vec3> = pull.iter().map(|p| p.target).collect();
     let mut position: Vec<Vec3> = pull.iter().map(|p| p.position).collect();
-    let mut item =
-        |name, unit, data| visitor.visit(StateItem { name, unit, set: PULLS, carry: Carry::Copy, data });
-    item("dragged_id", "1", StateData::Integers(&mut id));
-    item("dragged_body", "1", StateData::Integers(&mut body));
-    item("drag_target", "m", StateData::Vectors(&mut target));
-    item("drag_place", "m", StateData::Vectors(&mut position));
+    let mut item = |name, unit, carry, data| visitor.visit(StateItem { name, unit, set: PULLS, carry, data });
+    item("dragged_id", "1", Carry::Copy, StateData::Integers(&mut id));
+    item("dragged_body", "1", Carry::Index(BODIES), StateData::Integers(&mut body));
+    item("drag_target", "m", Carry::Copy, StateData::Vectors(&mut target));
+    item("drag_place", "m", Carry::Copy, StateData::Vectors(&mut position));
     let rows = id.into_iter().zip(body).zip(target.into_iter().zip(position));
     *pull = rows.map(|((id, body), (target, position))| Pull { id, body, target, position }).collect();
 }

@@ -11,6 +11,7 @@ mod ledger;
 mod moved_obstacles;
 mod pace;
 mod queries;
+mod restoring;
 mod sampling_quality;
 mod sorting;
 mod stepping;
@@ -302,17 +303,6 @@ impl World {
             group.companions().visit_state(visitor);
             group.method.visit_state(visitor);
         }
-    }
-
-    /// Rebuilds the derived data after a visitor has written state.
-    pub fn restored(&mut self) {
-        for group in &mut self.groups {
-            group.method.changed(&group.particles, Change::Restored);
-        }
-        for k in 0..self.obstacles.len() {
-            self.posed[k].moving |= self.moved.way(k).is_some();
-        }
-        self.interval = Interval { start: self.time, end: self.time, ..Interval::default() };
     }
 
     /// Returns a digest of all bits of the state.

@@ -4,7 +4,7 @@
 use super::{ObstacleId, World};
 use crate::contact::Pose;
 use crate::math::{Quat, Real, Vec3};
-use crate::particles::{Carry, StateData, StateItem, StateVisitor};
+use crate::particles::{Carry, OBSTACLES, StateData, StateItem, StateVisitor};
 
 /// Name of the set of moved obstacles, in checkpoints.
 const MOVED: &str = "moved_obstacles";
@@ -46,13 +46,13 @@ impl MovedObstacles {
 
     pub(super) fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
         let mut item =
-            |name, unit, data| visitor.visit(StateItem { name, unit, set: MOVED, carry: Carry::Copy, data });
+            |name, unit, carry, data| visitor.visit(StateItem { name, unit, set: MOVED, carry, data });
         let Self { obstacle, now: [translation, rotation], to: [to_translation, to_rotation] } = self;
-        item("moved_obstacle", "1", StateData::Integers(obstacle));
-        item("moved_by", "m", StateData::Vectors(translation));
-        item("turned_by", "rad", StateData::Vectors(rotation));
-        item("move_to", "m", StateData::Vectors(to_translation));
-        item("turn_to", "rad", StateData::Vectors(to_rotation));
+        item("moved_obstacle", "1", Carry::Index(OBSTACLES), StateData::Integers(obstacle));
+        item("moved_by", "m", Carry::Copy, StateData::Vectors(translation));
+        item("turned_by", "rad", Carry::Copy, StateData::Vectors(rotation));
+        item("move_to", "m", Carry::Copy, StateData::Vectors(to_translation));
+        item("turn_to", "rad", Carry::Copy, StateData::Vectors(to_rotation));
     }
 }
 

@@ -21,7 +21,7 @@ impl Saved {
     /// Restores the state into a world that was built in the same way.
     pub(crate) fn restore(&self, world: &mut World) {
         world.visit_state(&mut Copy { items: self.0.clone(), next: 0, write: true });
-        world.restored();
+        world.restored().unwrap();
     }
 }
 

@@ -84,7 +84,7 @@ impl<'a> Panels<'a> {
             runs.iter().map(|run| ResultFolder::open(&run.folder)).collect::<Result<Vec<_>, _>>()?;
         let coloring = coloring(&args.color_by, &folders, measures, moments)?;
         let obstacles = match folders.first() {
-            Some(folder) => scene_source::load_obstacles(&folder.scene_path()).unwrap_or_else(|_| {
+            Some(folder) => scene_source::load_obstacles(folder)?.unwrap_or_else(|_| {
                 warn("the obstacles are left out of the pictures: they cannot be read again");
                 Vec::new()
             }),

@@ -87,7 +87,7 @@ fn what_is_no_result_is_refused_before_anything_is_served() {
     std::fs::remove_dir_all(place.path("a/frames")).unwrap();
     std::fs::create_dir(place.path("a/frames")).unwrap();
     for (source, code, word) in
-        [("other", 2, "no result folder"), ("missing", 2, "missing"), ("a", 1, "no finished frames")]
+        [("other", 2, "no result folder"), ("missing", 2, "missing"), ("a", 1, "particles_0000.ply")]
     {
         let ended = place.phyxel(&["view", source, "--no-open", "--port", "0"]);
         assert_eq!(ended.code, Some(code), "{source}: {}", ended.stderr);

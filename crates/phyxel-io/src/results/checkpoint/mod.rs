@@ -54,14 +54,6 @@ pub enum CheckpointError {
     /// The state in the checkpoint does not fit this world.
     #[error("the checkpoint does not fit the scene: {0}")]
     Misfit(String),
-    /// The checkpoint belongs to another scene.
-    #[error("the checkpoint was taken of another scene (digest {found}, expected {expected})")]
-    OtherScene {
-        /// Digest in the checkpoint.
-        found: ContentDigest,
-        /// Digest of the scene.
-        expected: ContentDigest,
-    },
     /// The checkpoint was written by another version.
     #[error(
         "the checkpoint was written by phyxel {found}; version {expected} would not continue with the same bits"
@@ -75,14 +67,11 @@ pub enum CheckpointError {
 }
 
 impl CheckpointHeader {
-    /// Checks that a checkpoint can be continued by this version on this scene.
+    /// Checks that a checkpoint can be continued by this version.
     ///
     /// # Errors
-    /// When the checkpoint belongs to another scene or version.
-    pub fn check(&self, engine_version: &str, scene_digest: ContentDigest) -> Result<(), CheckpointError> {
-        if self.scene_digest != scene_digest {
-            return Err(CheckpointError::OtherScene { found: self.scene_digest, expected: scene_digest });
-        }
+    /// When the checkpoint belongs to another version.
+    pub fn check_version(&self, engine_version: &str) -> Result<(), CheckpointError> {
         if self.engine_version != engine_version {
             let (found, expected) = (self.engine_version.clone(), engine_version.to_owned());
             return Err(CheckpointError::OtherVersion { found, expected });
@@ -190,7 +179,8 @@ impl<R: Read + Seek> Checkpoint<R> {
     ///
     /// # Errors
     /// When the state does not fit the world, which then stays unchanged, except for the events that had happened. Only
-    /// a source that fails or changes between the first and the second reading leaves an unusable world.
+    /// a source that fails or changes between the first and the second reading, or values that cannot be (an index that
+    /// points nowhere), leave an unusable world.
     pub fn restore(&mut self, world: &mut World) -> Result<(), CheckpointError> {
         for replace in [false, true] {
             self.source.seek(SeekFrom::Start(self.state.start)).map_err(|error| unreadable(&error))?;
@@ -200,8 +190,7 @@ impl<R: Read + Seek> Checkpoint<R> {
             world.visit_state(&mut reader);
             reader.finish()?;
         }
-        world.restored();
-        Ok(())
+        world.restored().map_err(|error| CheckpointError::Misfit(error.to_string()))
     }
 }
 
@@ -345,17 +334,10 @@ mod tests {
     }
 
     #[test]
-    fn other_scenes_and_versions_are_told_apart() {
+    fn other_versions_are_told_apart() {
         let header = header();
-        assert!(header.check("0.1.0", ContentDigest::of(b"scene")).is_ok());
-        assert!(matches!(
-            header.check("0.1.0", ContentDigest::of(b"other")),
-            Err(CheckpointError::OtherScene { .. })
-        ));
-        assert!(matches!(
-            header.check("0.2.0", ContentDigest::of(b"scene")),
-            Err(CheckpointError::OtherVersion { .. })
-        ));
+        assert!(header.check_version("0.1.0").is_ok());
+        assert!(matches!(header.check_version("0.2.0"), Err(CheckpointError::OtherVersion { .. })));
         assert_eq!(open(b"ply\n").err(), Some(CheckpointError::NotACheckpoint));
     }
 }

@@ -86,6 +86,9 @@ pub enum PlyError {
         /// Size of the data in the file (bytes).
         found: usize,
     },
+    /// The file has bytes after its data.
+    #[error("the file has {0} bytes after its data")]
+    TooLong(usize),
 }
 
 /// Name of the element of the particles.

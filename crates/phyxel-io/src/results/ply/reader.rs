@@ -51,6 +51,9 @@ pub fn decode_columns(bytes: &[u8], is_wanted: &dyn Fn(&str) -> bool) -> Result<
     if rows.len() < expected {
         return Err(PlyError::Truncated { expected, found: rows.len() });
     }
+    if rows.len() > expected {
+        return Err(PlyError::TooLong(rows.len() - expected));
+    }
     let mut table = ParticleTable::default();
     for (element, size) in header.elements.iter().zip(sizes) {
         let (own, others) = rows.split_at(size);
@@ -180,9 +183,8 @@ impl Rows<'_> {
         for (component, part) in parts.iter().enumerate() {
             let offset = self.offset(part);
             let offset = offset.ok_or_else(|| PlyError::Header(format!("there is no property {part}")))?;
-            for (value, row) in values[component..].iter_mut().step_by(parts.len()).zip(self.rows()) {
-                *value = f32::from_le_bytes(word(row, offset));
-            }
+            let own = values.iter_mut().skip(component).step_by(parts.len());
+            own.zip(self.rows()).for_each(|(value, row)| *value = f32::from_le_bytes(word(row, offset)));
         }
         let full_name = prefix(&self.element.name) + name;
         let found = self.header.units.iter().find(|unit| unit.0 == full_name);

@@ -136,3 +136,17 @@ fn damage_in_the_header_is_no_panic() {
     let huge = String::from_utf8_lossy(&bytes[..400]).replace("vertex 2", "vertex 18446744073709551615");
     assert!(decode(huge.as_bytes()).is_err());
 }
+
+#[test]
+fn a_frame_without_particles_may_have_columns_of_vectors() {
+    let mut empty = Frame { position: vec![], id: vec![], body: vec![], radius: vec![], ..frame() };
+    empty.columns.iter_mut().for_each(|column| column.values.clear());
+    empty.point_sets.clear();
+    assert!(empty.columns.iter().any(|column| column.n_components == 3));
+    assert_eq!(decode(&encode(&empty)).unwrap().id.len(), 0);
+}
+
+#[test]
+fn bytes_after_the_data_are_an_error() {
+    assert_eq!(decode(&[&encode(&frame())[..], b"x"].concat()), Err(PlyError::TooLong(1)));
+}

@@ -32,6 +32,8 @@ const PARTED: Real = 0.3;
 const LARGEST_TURN: Real = 0.3;
 /// Neighbours that a particle is bonded to, for contact and carried points.
 const N_BONDS: usize = 18;
+/// Name of the set of rigid bodies, in checkpoints.
+const RIGID_BODIES: &str = "rigid bodies";
 
 /// Settings of rigid bodies. Bodies with the method "rigid" use them when the builder is given this factory.
 #[derive(Clone, Copy, Debug)]
@@ -385,18 +387,17 @@ impl Method for Rigid {
 
     fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
         let mut item = |name, unit, data| {
-            visitor.visit(StateItem { name, unit, set: "rigid bodies", carry: Carry::Copy, data })
+            visitor.visit(StateItem { name, unit, set: RIGID_BODIES, carry: Carry::Copy, data })
         };
         item("place", "m", StateData::Vectors(&mut self.place));
         item("rotation", "1", StateData::Matrices(&mut self.rotation));
         item("place_velocity", "m/s", StateData::Vectors(&mut self.velocity));
         item("spin", "kg m2/s", StateData::Vectors(&mut self.spin));
         item("turning", "rad/s", StateData::Vectors(&mut self.turning));
-        let mut item = |name, unit, data| {
-            visitor.visit(StateItem { name, unit, set: PARTICLES, carry: Carry::Copy, data })
-        };
-        item("rigid_body", "1", StateData::Integers(&mut self.body_of));
-        item("rigid_rest", "m", StateData::Vectors(&mut self.rest));
+        let mut item =
+            |name, unit, carry, data| visitor.visit(StateItem { name, unit, set: PARTICLES, carry, data });
+        item("rigid_body", "1", Carry::Index(RIGID_BODIES), StateData::Integers(&mut self.body_of));
+        item("rigid_rest", "m", Carry::Copy, StateData::Vectors(&mut self.rest));
     }
 
     fn energies(&self, _particles: &Particles) -> Energies {

@@ -1,7 +1,7 @@
 //! Builds groups (the bodies that one method drives together) from filled bodies.
 
 use super::{Body, BuildError};
-use crate::contact::{BodyTraits, Holds};
+use crate::contact::{BodyTraits, Holds, TOUCHES_NOTHING};
 use crate::geometry::Filled;
 use crate::material::{PROPERTIES, Property, PropertyInfo};
 use crate::math::{Real, Vec3};
@@ -64,13 +64,14 @@ impl Methods {
         let bodies = members.iter().map(|m| (m.index, &m.body.carried));
         let with_points: Vec<(u32, &Carried)> = bodies.filter(|b| !b.1.points.is_empty()).collect();
         let carried = CarriedPoints::new(&with_points, &particles, &bonds);
+        let touching = vec![TOUCHES_NOTHING; particles.len()];
         let group = Group {
             key: key.into(),
             bodies: members.iter().map(|m| m.index).collect(),
             particles,
             method,
             holds,
-            touching: Vec::new(),
+            touching,
             given: Vec::new(),
             pushes: Vec::new(),
             carried,
