@@ -10,7 +10,7 @@ use crate::surface::SurfaceMesh;
 use phyxel::contact::{Axes, Grip, Keyframe, Motion, Obstacle};
 use phyxel::forces::{Field, ForceField};
 use phyxel::geometry::{Fill, FillError, PlacedShape, Placement, Shape, Spacing, TriangleMesh};
-use phyxel::math::{Quat, Real, Vec3};
+use phyxel::math::{Quat, Real, Vec3, cbrt};
 use phyxel::methods::{ColumnInfo, Refusal, find_method};
 use phyxel::surface::Carried;
 use phyxel::world::{Body, BuildError, World};
@@ -320,7 +320,7 @@ fn smallest_spacing(body: &scene::Body, shape: &PlacedShape) -> f64 {
     match body.resolution {
         scene::Resolution::Spacing(a) => a,
         scene::Resolution::SpacingAlong { from, to, .. } => from.min(to),
-        scene::Resolution::Particles(n) => (shape.volume() / n as f64).cbrt(),
+        scene::Resolution::Particles(n) => cbrt(shape.volume() / n as f64),
     }
 }
 

@@ -5,7 +5,7 @@ use super::events::p_wave_modulus;
 use super::{Body, BodyId, BuildError, Group, World};
 use crate::contact::{BodyTraits, Holds, TOUCHES_NOTHING};
 use crate::geometry::fill;
-use crate::math::{Real, Vec3, max_over};
+use crate::math::{Real, Vec3, cube, max_over};
 use crate::methods::MethodError;
 use crate::neighbors::Grid;
 use crate::particles::{PARTICLES, Parameter, Particles, Properties, Remap};
@@ -142,7 +142,7 @@ impl World {
             return Err(refuse(IDS_USED_UP));
         }
         let Group { particles, method, touching, .. } = &mut self.groups[g];
-        let (first, n, volume) = (particles.len(), new.positions.len(), new.spacing.powi(3));
+        let (first, n, volume) = (particles.len(), new.positions.len(), cube(new.spacing));
         let Some(model) = particles.body.iter().position(|own| *own == body.0).filter(|_| n > 0) else {
             return Ok(());
         };
