@@ -2,6 +2,7 @@
 
 mod bodies;
 mod builder;
+mod clearance;
 mod drag;
 mod events;
 mod ids;
