@@ -1,5 +1,6 @@
 //! Skins as surfaces of a result: from the particles of a frame to the contents of a surface file.
 
+use phyxel::math::cube;
 use phyxel_io::results::{ParticleTable, SurfaceTable};
 use phyxel_skin::{Matter, Skin, SkinError, SkinParams, skin};
 
@@ -38,7 +39,7 @@ impl Shares {
     pub(crate) fn new(start: Rows<'_>, n_bodies: usize) -> Self {
         let mut shares = vec![0.0; n_bodies];
         for (&body, &radius) in start.body.iter().zip(start.radius) {
-            shares[body as usize] += (2.0 * f64::from(radius)).powi(3);
+            shares[body as usize] += cube(2.0 * f64::from(radius));
         }
         let all: f64 = shares.iter().sum();
         shares.iter_mut().for_each(|share| *share /= all);

@@ -3,7 +3,7 @@
 //! A particle counts at a point if the point is within the particle's support. In matter of any spacing the same number
 //! of particles counts, so that sums over small and over large particles fit together without weights.
 
-use phyxel::math::{Real, Vec3};
+use phyxel::math::{Real, Vec3, cube, ln, square};
 use phyxel::neighbors::Grid;
 use rayon::prelude::*;
 
@@ -41,11 +41,11 @@ struct Member {
 impl Cloud {
     pub(crate) fn new(positions: Vec<Vec3>, radii: Vec<Real>) -> Self {
         let smallest = radii.iter().copied().fold(Real::INFINITY, Real::min);
-        let class_of = |radius: Real| ((radius / smallest).ln() / CLASS_RATIO.ln()) as usize;
+        let class_of = |radius: Real| (ln(radius / smallest) / ln(CLASS_RATIO)) as usize;
         let n_classes = radii.iter().map(|&radius| class_of(radius) + 1).max().unwrap_or(0);
         let mut members = vec![Vec::new(); n_classes];
         for (particle, (&position, &radius)) in positions.iter().zip(&radii).enumerate() {
-            let inverse_square = (SUPPORT * radius).powi(-2);
+            let inverse_square = 1.0 / square(SUPPORT * radius);
             members[class_of(radius)].push(Member { position, inverse_square, particle: particle as u32 });
         }
         let classes = members.into_iter().filter(|members| !members.is_empty()).map(Class::new).collect();
@@ -73,7 +73,7 @@ impl Cloud {
 
     /// Returns the particle whose centre is nearest in terms of its own radius, for points out of all supports.
     pub(crate) fn nearest(&self, x: Vec3) -> usize {
-        let distance = |i: &usize| x.distance_squared(self.positions[*i]) / self.radii[*i].powi(2);
+        let distance = |i: &usize| x.distance_squared(self.positions[*i]) / square(self.radii[*i]);
         (0..self.positions.len()).min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or_default()
     }
 }
@@ -94,5 +94,5 @@ impl Class {
 #[inline]
 pub(crate) fn cubic_spline(q_squared: Real) -> Real {
     let q = q_squared.sqrt();
-    if q < 0.5 { 1.0 - 6.0 * q_squared * (1.0 - q) } else { 2.0 * (1.0 - q).max(0.0).powi(3) }
+    if q < 0.5 { 1.0 - 6.0 * q_squared * (1.0 - q) } else { 2.0 * cube((1.0 - q).max(0.0)) }
 }

@@ -9,7 +9,7 @@ use crate::cloud::{Cloud, cubic_spline};
 use crate::lattice::{BITS, Lattice, Place, corners};
 use crate::mesh::Mesh;
 use crate::{MOST_CELLS, SkinError, tunnels};
-use phyxel::math::{Real, Vec3, sum_over, vec3};
+use phyxel::math::{Real, Vec3, log2, power, sum_over, vec3};
 use rayon::prelude::*;
 
 /// Range of densities near the surface. In a first pass, with cells twice as large, only cells with values in it are
@@ -239,7 +239,7 @@ impl Room {
         let coarsest = level(largest_radius, smallest_radius);
         let cell = cell * smallest_radius;
         let top = coarsest + LEVELS_ABOVE;
-        let top_size = Real::from(2u32).powi(top as i32);
+        let top_size = power(2.0, top);
         let origin = ((low / cell / top_size).floor() - 3.0) * top_size;
         let n_cells = (high / cell - origin).max_element() + 4.0 * top_size;
         if !(n_cells < MOST_CELLS) || coarsest > BITS {
@@ -285,7 +285,7 @@ impl Room {
 
 /// Returns the level of the cells for a particle: the nearest power of two.
 fn level(radius: Real, smallest: Real) -> u32 {
-    (radius / smallest).log2().round() as u32
+    log2(radius / smallest).round() as u32
 }
 
 /// Ratio of squared lengths above which a diagonal is longer: equal ones must not flip by rounding if the body moves.

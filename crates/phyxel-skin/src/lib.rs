@@ -37,7 +37,7 @@ mod tunnels;
 
 use cloud::Cloud;
 use level_set::{Field, Surface, Target};
-use phyxel::math::{Real, Vec3, sum_over};
+use phyxel::math::{Real, Vec3, cbrt, cube, sum_over};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -191,7 +191,7 @@ pub fn skin(matter: &Matter<'_>, params: &SkinParams) -> Result<Skin, SkinError>
     if connected.is_empty() {
         return Err(SkinError::TooFewParticles { n, connected: 0, radius });
     }
-    let volume_of = |cloud: &Cloud| sum_over(cloud.radii.len(), |i| cloud.radii[i].powi(3));
+    let volume_of = |cloud: &Cloud| sum_over(cloud.radii.len(), |i| cube(cloud.radii[i]));
     let volume = matter.volume.map(|volume| volume / volume_of(&all));
     let cloud = if n_strays == 0 {
         all
@@ -250,8 +250,8 @@ fn local_radii(matter: &Matter<'_>, params: &SkinParams) -> Vec<Real> {
         return vec![radius; matter.radii.len()];
     }
     let own = |i: usize| Real::from(matter.radii[i]);
-    let together = sum_over(matter.radii.len(), |i| (2.0 * own(i)).powi(3));
-    let factor = matter.volume.map_or(1.0, |volume| (volume / together).cbrt().max(1.0));
+    let together = sum_over(matter.radii.len(), |i| cube(2.0 * own(i)));
+    let factor = matter.volume.map_or(1.0, |volume| cbrt(volume / together).max(1.0));
     (0..matter.radii.len()).map(|i| factor * own(i)).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Closed triangle mesh: its measures, and the displacement of its vertices.
 
-use phyxel::math::{Real, Vec3, sum_over};
+use phyxel::math::{Real, Vec3, cube, sum_over};
 use phyxel::neighbors::Components;
 use rayon::prelude::*;
 
@@ -101,7 +101,7 @@ impl Mesh {
             let [a, b, c] = self.corners(triangle).map(|x| x - self.vertices[root]);
             volumes[root] += a.dot(b.cross(c)) / 6.0;
         }
-        roots.iter().map(|&root| volumes[root].abs() < (2.0 * radii[root]).powi(3)).collect()
+        roots.iter().map(|&root| volumes[root].abs() < cube(2.0 * radii[root])).collect()
     }
 
     /// Removes vertices together with all triangles that use them.

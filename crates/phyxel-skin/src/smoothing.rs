@@ -4,7 +4,7 @@
 use crate::carry;
 use crate::cloud::Cloud;
 use crate::mesh::Mesh;
-use phyxel::math::{Real, Vec3};
+use phyxel::math::{Real, Vec3, square};
 use rayon::prelude::*;
 
 /// Number of weighted neighbours of a particle at which a vertex is smoothed fully (Loeschner 2023).
@@ -17,7 +17,7 @@ pub(crate) fn smooth(mesh: &mut Mesh, cloud: &Cloud, sizes: &[Real], n_passes: u
     let smallest = sizes.iter().copied().fold(1.0, Real::min);
     let mut weights = weights(&mesh.vertices, cloud);
     for (weight, size) in weights.iter_mut().zip(sizes) {
-        *weight *= (smallest / size).powi(2);
+        *weight *= square(smallest / size);
     }
     let n_passes = (n_passes as Real / (smallest * smallest)).round() as usize;
     let neighbors = Neighbors::new(mesh);

@@ -1,6 +1,6 @@
 //! Smoothing kernels W(r, h) with support h, normalised to ∫ W dV = 1 in three dimensions.
 
-use crate::math::Real;
+use crate::math::{Real, cos, cube, power, sin, square};
 use std::f64::consts::PI;
 
 /// Returns the poly6 kernel, Mueller 2004 Eq. 9: 315/(64 π h⁹) (h² − r²)³ (1/m³).
@@ -9,7 +9,7 @@ pub fn poly6(r: Real, h: Real) -> Real {
     if r >= h {
         return 0.0;
     }
-    315.0 / (64.0 * PI * h.powi(9)) * (h * h - r * r).powi(3)
+    315.0 / (64.0 * PI * power(h, 9)) * cube(h * h - r * r)
 }
 
 /// Returns the poly6 kernel without its constant: (1 − r²/h²)³, which is 1 at the centre (1).
@@ -22,25 +22,25 @@ pub fn poly6_shape(r_squared: Real, h: Real) -> Real {
 /// Returns the spiky kernel of Desbrun and Cani: 15/(π h⁶) (h − r)³ (1/m³).
 #[inline]
 pub fn spiky(r: Real, h: Real) -> Real {
-    if r >= h { 0.0 } else { 15.0 / (PI * h.powi(6)) * (h - r).powi(3) }
+    if r >= h { 0.0 } else { 15.0 / (PI * power(h, 6)) * cube(h - r) }
 }
 
 /// Returns dW/dr of the spiky kernel (1/m⁴).
 #[inline]
 pub fn spiky_slope(r: Real, h: Real) -> Real {
-    if r >= h { 0.0 } else { -45.0 / (PI * h.powi(6)) * (h - r).powi(2) }
+    if r >= h { 0.0 } else { -45.0 / (PI * power(h, 6)) * square(h - r) }
 }
 
 /// Returns the Laplacian of the viscosity kernel: 45/(π h⁶) (h − r) (1/m⁵).
 #[inline]
 pub fn viscosity_laplacian(r: Real, h: Real) -> Real {
-    if r >= h { 0.0 } else { 45.0 / (PI * h.powi(6)) * (h - r) }
+    if r >= h { 0.0 } else { 45.0 / (PI * power(h, 6)) * (h - r) }
 }
 
 /// Returns the constant c of Gerszewski 2009 Eq. 13 (1/m⁴).
 #[inline]
 fn cosine_constant(h: Real) -> Real {
-    PI / (8.0 * h.powi(4) * (PI / 3.0 - 8.0 / PI + 16.0 / (PI * PI)))
+    PI / (8.0 * power(h, 4) * (PI / 3.0 - 8.0 / PI + 16.0 / (PI * PI)))
 }
 
 /// Returns the cosine kernel, Gerszewski 2009 Eq. 12: (2 h c/π) (1 + cos((r + h) π/(2h))) (1/m³).
@@ -49,13 +49,13 @@ pub fn cosine(r: Real, h: Real) -> Real {
     if r >= h {
         return 0.0;
     }
-    2.0 * h / PI * cosine_constant(h) * (1.0 + ((r + h) * PI / (2.0 * h)).cos())
+    2.0 * h / PI * cosine_constant(h) * (1.0 + cos((r + h) * PI / (2.0 * h)))
 }
 
 /// Returns dW/dr of the cosine kernel (1/m⁴). It does not vanish at the centre, which keeps particles apart.
 #[inline]
 pub fn cosine_slope(r: Real, h: Real) -> Real {
-    if r >= h { 0.0 } else { -cosine_constant(h) * ((r + h) * PI / (2.0 * h)).sin() }
+    if r >= h { 0.0 } else { -cosine_constant(h) * sin((r + h) * PI / (2.0 * h)) }
 }
 
 /// Returns −W'/r of the cosine kernel in units of its constant, as a weight of the distance r = s h: cos(π s/2)/s, and

@@ -26,7 +26,7 @@
 //! All quantities are in SI units, and y points up. A [`world::World`] holds groups of bodies; each group is driven by
 //! one [`methods::Method`]. Callers can add force fields ([`forces::Field::Custom`]) and methods of their own
 //! ([`methods::MethodFactory`]) without forking; see `examples/`. The same world gives bitwise the same results for any
-//! number of threads; run it inside a rayon pool of your own to choose the number.
+//! number of threads and on every machine; run it inside a rayon pool of your own to choose the number.
 //!
 //! Modules are layered, lowest first: [`math`]; [`kernels`], [`linear`], [`neighbors`], [`particles`], [`frame`];
 //! [`geometry`], [`mls`]; [`material`]; [`contact`], [`forces`], [`surface`]; [`methods`]; [`world`].
@@ -45,6 +45,10 @@ pub mod neighbors;
 pub mod particles;
 pub mod surface;
 pub mod world;
+
+/// Digests of short runs by every method of the catalogue, a line each. Engines whose digests differ have other bits in
+/// their results and cannot continue each other's runs; `tests/same_bits.rs` holds them to be true.
+pub const BITS: &str = include_str!("bits.txt");
 
 /// Items that most programs which embed the engine need.
 pub mod prelude {

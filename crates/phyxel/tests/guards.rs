@@ -62,17 +62,6 @@ fn impossible_descriptions_are_refused() {
     assert!(matches!(World::builder().body(other).build(), Err(BuildError::UnknownMethod { .. })));
 }
 
-#[test]
-fn bodies_inside_obstacles_are_named() {
-    let floor =
-        phyxel::contact::Obstacle::new("floor", Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 }.into());
-    let sunk = bar("sunk", [4, 4, 4], 0.05, elastic(1e5, 0.3)).at(vec3(0.0, 0.05, 0.0));
-    let world = World::builder().body(sunk).obstacle(floor.clone()).build().unwrap();
-    assert!(world.warnings()[0].contains("16 particles"), "{:?}", world.warnings());
-    let lying = bar("lying", [4, 4, 4], 0.05, elastic(1e5, 0.3));
-    assert!(World::builder().body(lying).obstacle(floor).build().unwrap().warnings().is_empty());
-}
-
 /// Checks that moved particles feel the forces of the new shape in the very first kick: speeds grow uniformly.
 #[test]
 fn edited_positions_are_felt_from_the_first_step() {

@@ -1,5 +1,5 @@
-//! Tests by the text of the sources that a module uses only lower layers, that methods never import each other, and that
-//! no other place names a method.
+//! Tests by the text of the sources that a module uses only lower layers, that methods never import each other, that
+//! no other place names a method, and that what decides bits uses the engine's own elementary functions.
 
 use phyxel::methods::built_methods;
 use std::collections::BTreeSet;
@@ -104,6 +104,59 @@ fn no_module_uses_a_higher_layer() {
         }
     }
     assert!(n_edges > 50);
+}
+
+/// Functions of the standard library whose last bits depend on the C library, the processor or the compiler.
+const OTHER_BITS_ELSEWHERE: &[&str] = &[
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "exp", "exp2",
+    "exp_m1", "gamma", "hypot", "ln", "ln_1p", "log", "log10", "log2", "mul_add", "powf", "powi", "sin",
+    "sin_cos", "sinh", "tan", "tanh",
+];
+
+/// Returns the first function of [`OTHER_BITS_ELSEWHERE`] that a line calls or names.
+fn platform_function(line: &str) -> Option<&'static str> {
+    let called = |name: &&&str| line.contains(&format!(".{name}("));
+    let ends = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    let named = |name: &&&str| {
+        let mut paths = ["Real", "f64", "f32"].into_iter().map(|scalar| format!("{scalar}::{name}"));
+        paths.any(|path| line.match_indices(&path).any(|(at, _)| ends(&line[at + path.len()..])))
+    };
+    OTHER_BITS_ELSEWHERE.iter().find(|name| called(name) || named(name)).copied()
+}
+
+/// Checks that worlds, scenes, meshes and skins have the same bits on every machine: only `math::elementary`, which is
+/// built on sums and products alone, computes elementary functions. Pictures and plots may differ.
+#[test]
+fn elementary_functions_are_the_engines_own() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut files = vec![crates.join("phyxel-cli/src/skins.rs")];
+    for name in ["phyxel", "phyxel-io", "phyxel-skin"] {
+        source_files(&crates.join(name).join("src"), &mut files);
+    }
+    let is_test = |file: &Path| {
+        let name = file.file_stem().unwrap().to_str().unwrap();
+        name.ends_with("tests") || name == "testing" || file.iter().any(|part| part == "tests")
+    };
+    let mut found = Vec::new();
+    for file in files.iter().filter(|file| !is_test(file.strip_prefix(crates).unwrap())) {
+        let text = fs::read_to_string(file).unwrap();
+        for (number, line) in code_lines(without_tests(&text)) {
+            if let Some(name) = platform_function(line) {
+                found.push(format!("{}:{number}: {name}", file.display()));
+            }
+        }
+    }
+    assert!(found.is_empty(), "use the functions of `phyxel::math` instead:\n{}", found.join("\n"));
+}
+
+#[test]
+fn platform_functions_are_found() {
+    for line in ["x.exp()", "(a + b).powi(2)", "v.map(Real::ln)", "f64::atan2(y, x)"] {
+        assert!(platform_function(line).is_some(), "{line}");
+    }
+    for line in ["exp(x)", "x.expect(\"\")", "Real::lnx", "world.logged()", "x.sqrt()"] {
+        assert!(platform_function(line).is_none(), "{line}");
+    }
 }
 
 #[test]

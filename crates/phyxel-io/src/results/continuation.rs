@@ -175,5 +175,6 @@ fn checkpoint_name(frame: usize) -> String {
 
 /// Returns the version of the engine, which is that of the workspace.
 fn engine_version() -> String {
-    env!("CARGO_PKG_VERSION").to_owned()
+    let bits = ContentDigest::of(phyxel::BITS.as_bytes()).0 as u32;
+    format!("{} (bits {bits:08x})", env!("CARGO_PKG_VERSION"))
 }

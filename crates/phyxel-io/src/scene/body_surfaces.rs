@@ -5,6 +5,7 @@ use super::world::Meshes;
 use super::{SceneError, SceneFile};
 use crate::surface::{SurfaceError, SurfaceMesh};
 use phyxel::geometry::PlacedShape;
+use phyxel::math::cbrt;
 use phyxel::world::{Body, BuildError};
 
 impl SceneFile {
@@ -54,6 +55,6 @@ fn smallest_spacing(body: &scene::Body, shape: &PlacedShape) -> f64 {
     match body.resolution {
         scene::Resolution::Spacing(a) => a,
         scene::Resolution::SpacingAlong { from, to, .. } => from.min(to),
-        scene::Resolution::Particles(n) => (shape.volume() / n as f64).cbrt(),
+        scene::Resolution::Particles(n) => cbrt(shape.volume() / n as f64),
     }
 }

@@ -253,7 +253,9 @@ impl SceneFile {
             }
             BuildError::Obstacle { obstacle, .. } => (format!("obstacles.{obstacle}.shape"), None),
             BuildError::Event { event, .. } => (format!("events.{event}"), None),
-            BuildError::Overlap { body, .. } => (format!("bodies.{body}"), None),
+            BuildError::Overlap { body, .. } | BuildError::InObstacle { body, .. } => {
+                (format!("bodies.{body}"), None)
+            }
             BuildError::NoBodies => (String::new(), None),
         };
         self.error_at(&path, error.to_string(), help)

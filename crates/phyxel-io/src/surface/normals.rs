@@ -5,7 +5,7 @@
 //! mesh, rotated with the face.
 
 use crate::mesh::PolygonMesh;
-use phyxel::math::{Mat3, Vec3};
+use phyxel::math::{Mat3, Vec3, acos, atan2};
 use std::collections::HashMap;
 
 /// Assignment of corners to shared normals.
@@ -65,7 +65,7 @@ impl NormalRule {
             let mut found = vec![corner];
             while let Some(from) = found.pop() {
                 for &other in others {
-                    let angle = normals[face_of[from]].dot(normals[face_of[other]]).clamp(-1.0, 1.0).acos();
+                    let angle = acos(normals[face_of[from]].dot(normals[face_of[other]]).clamp(-1.0, 1.0));
                     if shared[other] == u32::MAX && angle < crease {
                         shared[other] = n_shared;
                         found.push(other);
@@ -140,7 +140,7 @@ fn turned(direction: Vec3, rest: (Vec3, Vec3), now: (Vec3, Vec3)) -> Vec3 {
 }
 
 fn angle_between(a: Vec3, b: Vec3) -> f64 {
-    a.cross(b).length().atan2(a.dot(b))
+    atan2(a.cross(b).length(), a.dot(b))
 }
 
 /// Returns twice the area vector of a polygon, also if it is not flat (Newell).

@@ -215,6 +215,11 @@ impl PosedObstacle {
         self.surface.distance(point) * self.sign
     }
 
+    /// Returns the unit normal that points away from the obstacle, at a point in the coordinates of time 0.
+    pub(crate) fn normal_at_start(&self, point: Vec3) -> Vec3 {
+        self.surface.normal(point) * self.sign
+    }
+
     /// Returns the velocity with which the obstacle carries a point that sticks to it (m/s). The point belongs to the
     /// start pose before the step's motion, and to the end pose after it.
     pub(crate) fn carried_velocity(&self, point: Vec3, has_moved: bool, time_step: Real) -> Vec3 {
@@ -238,7 +243,7 @@ impl PosedObstacle {
         if gap >= reach {
             return None;
         }
-        let mut normal = self.surface.normal(at_start) * self.sign;
+        let mut normal = self.normal_at_start(at_start);
         let mut surface_velocity = Vec3::ZERO;
         if self.moving {
             normal = self.end.rotation * normal;
@@ -251,7 +256,7 @@ impl PosedObstacle {
     pub(super) fn holding(&self, point: Vec3, time_step: Real) -> Contact {
         let surface_velocity = self.carried_velocity(point, false, time_step);
         let at_start = if self.moving { self.start.undo(point) } else { point };
-        let normal = self.start.rotation * (self.surface.normal(at_start) * self.sign);
+        let normal = self.start.rotation * self.normal_at_start(at_start);
         Contact { gap: 0.0, normal, surface_velocity, friction: self.friction }
     }
 
@@ -289,14 +294,14 @@ impl PosedObstacle {
         if gap > reach.max(TRACED * radius) {
             return;
         }
-        let normal = self.surface.normal(at) * self.sign;
+        let normal = self.normal_at_start(at);
         contact(at, gap, normal);
         let rest = b - at;
         let slide = rest - normal * rest.dot(normal);
         if slide.length() > radius {
             let start = at + normal * (LIFT * radius);
             let (at, gap) = self.trace(start, start + slide, radius);
-            let other = self.surface.normal(at) * self.sign;
+            let other = self.normal_at_start(at);
             if gap <= TRACED * radius && other.dot(normal) < SAME {
                 contact(at, gap, other);
             }

@@ -1,6 +1,6 @@
 //! Force fields: accelerations as functions of position, velocity and time.
 
-use crate::math::{Mat3, Real, Vec3, frobenius_norm};
+use crate::math::{Mat3, Real, Vec3, exp, frobenius_norm};
 use std::fmt;
 use std::sync::Arc;
 
@@ -83,7 +83,7 @@ impl Fields<'_> {
     /// Returns the factor (1) by which drag scales velocities: exact, so that no drag is too strong for a step.
     pub fn decay(&self, duration: Real) -> Real {
         let rates = self.active().map(|f| if let Field::Drag(rate) = f.field { rate } else { 0.0 });
-        (-rates.sum::<Real>() * duration).exp()
+        exp(-rates.sum::<Real>() * duration)
     }
 
     /// Returns the largest time step that the fields allow (s); a linear field acts like a spring to its centre.

@@ -3,7 +3,7 @@
 use super::aabb::Aabb;
 use super::mesh::TriangleMesh;
 use super::shape::{Shape, ShapeError, Side};
-use crate::math::{Quat, Real, Vec3};
+use crate::math::{Quat, Real, Vec3, cube};
 
 /// A similarity transform: scales first, then rotates, then translates.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -109,7 +109,7 @@ impl PlacedShape {
 
     /// Returns the volume (m³). See [`Shape::volume`].
     pub fn volume(&self) -> Real {
-        self.placement.scale.powi(3) * self.shape.volume()
+        cube(self.placement.scale) * self.shape.volume()
     }
 
     /// Returns the extent of the shape in a unit direction. See [`Shape::support`].

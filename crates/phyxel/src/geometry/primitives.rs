@@ -4,7 +4,7 @@
 //! unique (on a medial axis, at a corner), one of the possible directions is returned, never a zero vector or NaN.
 
 use crate::math::glam::DVec2 as Vec2;
-use crate::math::{Real, Vec3, vec3};
+use crate::math::{Real, Vec3, atan2, hypot, square, vec3};
 
 /// Distance and outward unit normal.
 pub(crate) type Surface = (Real, Vec3);
@@ -21,7 +21,7 @@ fn side(x: Real) -> Real {
 /// Returns the distance to the intersection of two solids with perpendicular walls, such as a barrel and its lids.
 fn perpendicular_walls(a: Surface, b: Surface) -> Surface {
     if a.0 > 0.0 && b.0 > 0.0 {
-        let distance = a.0.hypot(b.0);
+        let distance = hypot(a.0, b.0);
         (distance, (a.1 * a.0 + b.1 * b.0) / distance)
     } else if a.0 > b.0 {
         a
@@ -72,7 +72,7 @@ pub(crate) fn torus(p: Vec3, radius: Real, tube_radius: Real) -> Surface {
 /// base segment and a slanted one.
 pub(crate) fn cone(p: Vec3, radius: Real, height: Real) -> Surface {
     let radial = unit_or(vec3(p.x, 0.0, p.z), Vec3::X);
-    let point = Vec2::new(p.x.hypot(p.z), p.y);
+    let point = Vec2::new(hypot(p.x, p.z), p.y);
     let rim = Vec2::new(radius, -0.5 * height);
     let apex = Vec2::new(0.0, 0.5 * height);
     let slant_normal = Vec2::new(height, radius).normalize_or(Vec2::X);
@@ -108,10 +108,10 @@ fn closest_on_segment(point: Vec2, start: Vec2, end: Vec2) -> Vec2 {
 /// segment.
 pub(crate) fn star(p: Vec3, points: usize, radius: Real, inner_radius: Real, height: Real) -> Surface {
     let sector = std::f64::consts::TAU / points as Real;
-    let angle = p.z.atan2(p.x);
+    let angle = atan2(p.z, p.x);
     let turn = sector * (angle / sector).round();
     let mirrored = angle < turn;
-    let folded = Vec2::from_angle((angle - turn).abs()) * p.x.hypot(p.z);
+    let folded = Vec2::from_angle((angle - turn).abs()) * hypot(p.x, p.z);
 
     let tip = Vec2::new(radius, 0.0);
     let notch = Vec2::from_angle(0.5 * sector) * inner_radius;
@@ -147,7 +147,7 @@ pub(crate) fn ellipsoid(p: Vec3, radii: Vec3) -> Surface {
         let excess = terms.length_squared() - 1.0;
         // a coordinate of zero has no pole: its denominator may be zero and is left out
         let curvature =
-            |axis: usize| if terms[axis] > 0.0 { terms[axis].powi(2) / denominators[axis] } else { 0.0 };
+            |axis: usize| if terms[axis] > 0.0 { square(terms[axis]) / denominators[axis] } else { 0.0 };
         let slope = -2.0 * (curvature(0) + curvature(1) + curvature(2));
         let next = s - excess / slope;
         if excess <= 0.0 || next.is_nan() || next <= s {

@@ -7,7 +7,7 @@ use super::mesh::TriangleMesh;
 use super::placement::PlacedShape;
 use super::primitives::{self, Surface};
 use super::volume;
-use crate::math::{Real, Vec3, vec3};
+use crate::math::{Real, Vec3, cube, hypot, sin, vec3};
 
 /// A solid in its own frame, centred at the origin (meshes keep their own coordinates, half-spaces have an offset).
 #[derive(Clone, Debug)]
@@ -211,7 +211,7 @@ impl Shape {
     /// Returns the extent of the shape in a unit direction: the largest `direction · x`, or infinity. It is only an
     /// upper limit for intersections, differences and shells of them.
     pub fn support(&self, direction: Vec3) -> Real {
-        let horizontal = direction.x.hypot(direction.z);
+        let horizontal = hypot(direction.x, direction.z);
         match self {
             Shape::Box { size } => 0.5 * size.dot(direction.abs()),
             Shape::Sphere { radius } => *radius,
@@ -255,7 +255,7 @@ impl Shape {
         use std::f64::consts::PI;
         match self {
             Shape::Box { size } => size.element_product(),
-            Shape::Sphere { radius } => 4.0 / 3.0 * PI * radius.powi(3),
+            Shape::Sphere { radius } => 4.0 / 3.0 * PI * cube(*radius),
             Shape::Cylinder { radius, height } => PI * radius * radius * height,
             Shape::Capsule { radius, height } => PI * radius * radius * (height + 4.0 / 3.0 * radius),
             Shape::Cone { radius, height } => PI / 3.0 * radius * radius * height,
@@ -263,7 +263,7 @@ impl Shape {
             Shape::Ellipsoid { radii } => 4.0 / 3.0 * PI * radii.element_product(),
             Shape::Star { points, radius, inner_radius, height } => {
                 let n_points = *points as Real;
-                n_points * radius * inner_radius * (PI / n_points).sin() * height
+                n_points * radius * inner_radius * sin(PI / n_points) * height
             }
             Shape::Mesh(mesh) => mesh.volume(),
             Shape::HalfSpace { .. } => Real::INFINITY,

@@ -3,7 +3,7 @@
 use super::marching;
 use super::mesh::{TriangleMesh, TriangleMeshError};
 use super::shape::{Shape, ShapeError};
-use crate::math::{Real, Vec3, vec3};
+use crate::math::{Real, Vec3, cos, sin, vec3};
 use std::f64::consts::{PI, TAU};
 
 impl From<TriangleMeshError> for ShapeError {
@@ -43,7 +43,7 @@ pub(super) fn triangulate(shape: &Shape, resolution: usize) -> Result<TriangleMe
             let n_tube = n_arc.max(3);
             let tube = (0..n_tube).map(|step| {
                 let angle = TAU * step as Real / n_tube as Real;
-                (radius + tube_radius * angle.cos(), tube_radius * angle.sin())
+                (radius + tube_radius * cos(angle), tube_radius * sin(angle))
             });
             torus(&tube.collect::<Vec<_>>(), resolution)?
         }
@@ -92,8 +92,8 @@ fn arc(radius: Real, center_y: Real, from: Real, to: Real, n_segments: usize) ->
     (0..=n_segments)
         .map(|step| {
             let angle = from + (to - from) * step as Real / n_segments as Real;
-            let across = if angle.abs() >= 0.5 * PI - 1e-12 { 0.0 } else { radius * angle.cos() };
-            (across, center_y + radius * angle.sin())
+            let across = if angle.abs() >= 0.5 * PI - 1e-12 { 0.0 } else { radius * cos(angle) };
+            (across, center_y + radius * sin(angle))
         })
         .collect()
 }
@@ -101,7 +101,7 @@ fn arc(radius: Real, center_y: Real, from: Real, to: Real, n_segments: usize) ->
 fn ring(point: ProfilePoint, n_around: usize) -> impl Iterator<Item = Vec3> {
     (0..n_around).map(move |step| {
         let angle = TAU * step as Real / n_around as Real;
-        vec3(point.0 * angle.cos(), point.1, point.0 * angle.sin())
+        vec3(point.0 * cos(angle), point.1, point.0 * sin(angle))
     })
 }
 
@@ -152,7 +152,7 @@ pub(super) fn star_outline(points: usize, radius: Real, inner_radius: Real) -> V
         .map(|step| {
             let angle = PI * step as Real / points as Real;
             let radius = if step % 2 == 0 { radius } else { inner_radius };
-            vec3(radius * angle.cos(), 0.0, radius * angle.sin())
+            vec3(radius * cos(angle), 0.0, radius * sin(angle))
         })
         .collect()
 }

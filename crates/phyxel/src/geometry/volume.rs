@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::aabb::Aabb;
 use super::shape::{Shape, Side};
-use crate::math::{Real, Vec3, vec3};
+use crate::math::{Real, Vec3, cube, vec3};
 
 /// Number of cells along the longest edge before any division.
 const N_ROOT_CELLS: usize = 8;
@@ -127,11 +127,11 @@ fn cell_volume(center: Vec3, size: Real, depth: u32, solid: &impl Solid) -> Real
     let half_diagonal = size * 0.5 * (3.0 as Real).sqrt();
     if depth == 0 {
         let (distance, normal) = solid.surface(center, half_diagonal);
-        return size.powi(3) * fraction_below_plane(normal, -distance / size);
+        return cube(size) * fraction_below_plane(normal, -distance / size);
     }
     match solid.side_of_ball(center, half_diagonal) {
         Side::Outside => return 0.0,
-        Side::Inside => return size.powi(3),
+        Side::Inside => return cube(size),
         Side::Mixed => {}
     }
     let quarter = 0.25 * size;
@@ -149,7 +149,7 @@ fn cell_volume(center: Vec3, size: Real, depth: u32, solid: &impl Solid) -> Real
 fn fraction_below_plane(normal: Vec3, height: Real) -> Real {
     // the formula divides by the components; the error of a tilt of 1e-4 is smaller than the other errors of the method
     let [a, b, c] = normal.abs().max(Vec3::splat(1e-4)).normalize().to_array();
-    let cube = |x: Real| x.max(0.0).powi(3);
+    let cube = |x: Real| cube(x.max(0.0));
     let alpha = height + 0.5 * (a + b + c);
     let sum = cube(alpha) - cube(alpha - a) - cube(alpha - b) - cube(alpha - c)
         + cube(alpha - a - b)

@@ -1,6 +1,6 @@
 //! Volume terms that keep St Venant–Kirchhoff material from turning inside out.
 
-use crate::math::{Mat3, Real, cofactor};
+use crate::math::{Mat3, Real, cofactor, square};
 
 /// Energy k/2 (J₀ − det F)² where det F < J₀, zero elsewhere: E and ν keep the given values up to strong compression.
 ///
@@ -36,7 +36,7 @@ pub struct VolumeStiffness(pub Real);
 impl VolumeStiffness {
     /// Returns the energy density Ψ(F) (J/m³).
     pub fn energy_density(&self, f: Mat3) -> Real {
-        0.5 * self.0 * (f.determinant() - 1.0).powi(2)
+        0.5 * self.0 * square(f.determinant() - 1.0)
     }
 
     /// Returns the stress k_v (det F − 1) cof F, which is finite at det F = 0 (Pa).

@@ -8,7 +8,7 @@
 //! ([`FlowRule::PerStep`]); with the exponential, γ also cannot exceed 1.
 
 use super::{Lame, Law};
-use crate::math::{Mat3, Real, Svd, Vec3, svd};
+use crate::math::{Mat3, Real, Svd, Vec3, exp, ln, svd};
 use crate::particles::{Parameter, Properties, Property};
 
 /// Measure of stress that is compared with the yield stress; for a bar under tension both measures equal its stress.
@@ -103,7 +103,7 @@ impl Yielding {
         }
         let share = over / magnitude;
         match self.rule {
-            FlowRule::PerSecond => 1.0 - (-rate * time_step * share).exp(),
+            FlowRule::PerSecond => 1.0 - exp(-rate * time_step * share),
             FlowRule::PerStep => (rate * share).min(1.0),
         }
     }
@@ -128,7 +128,7 @@ impl Yielding {
         if fraction == 0.0 {
             return 0.0;
         }
-        fraction.min(1.0 - (-FORGETTING * unseen.sound_rate * time_step).exp())
+        fraction.min(1.0 - exp(-FORGETTING * unseen.sound_rate * time_step))
     }
 }
 
@@ -186,7 +186,7 @@ impl Yielding {
             return Answered { svd, stress, flow: None };
         }
         let log_plastic = log_plastic_stretch(sigma, fraction);
-        let plastic = log_plastic.map(Real::exp);
+        let plastic = log_plastic.map(exp);
         let elastic = sigma / plastic;
         let after = law.principal_stress(lame, elastic);
         let flow = Flowed {
@@ -205,7 +205,7 @@ impl Yielding {
 /// s.
 #[inline]
 pub fn log_plastic_stretch(stretch: Vec3, fraction: Real) -> Vec3 {
-    let log = stretch.max(Vec3::splat(LEAST_STRETCH)).map(Real::ln);
+    let log = stretch.max(Vec3::splat(LEAST_STRETCH)).map(ln);
     (log - Vec3::splat(log.element_sum() / 3.0)) * fraction
 }
 

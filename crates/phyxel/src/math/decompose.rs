@@ -1,7 +1,7 @@
 //! 3×3 decompositions: symmetric eigenvalues, det-signed singular values, polar. Fast methods serve well-conditioned
 //! input, the usual case in particle loops; Jacobi rotations, accurate to the last bits, serve rank-deficient input.
 
-use super::{Mat3, Real, Vec3};
+use super::{Mat3, Real, Vec3, cbrt};
 
 /// Decomposition F = U diag(σ) Vᵀ with det U = det V = +1, σ descending in magnitude; a reflection makes the smallest σ
 /// negative.
@@ -180,7 +180,7 @@ fn newton_rotation(m: Mat3) -> Option<Mat3> {
     if !(det > 1e-4 * size * size * size) {
         return None;
     }
-    let mut r = m * (1.0 / det.cbrt());
+    let mut r = m * (1.0 / cbrt(det));
     for _ in 0..20 {
         let next = (r + super::cofactor(r) * (1.0 / r.determinant())) * 0.5;
         let change = super::frobenius_norm(next - r);

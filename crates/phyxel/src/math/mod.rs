@@ -4,11 +4,13 @@
 //! `Real` is `f64`: a composed deformation gradient drifts by 1e-3 of strain in 10,000 rigid steps in `f32`.
 
 mod decompose;
+mod elementary;
 mod random;
 mod range;
 mod sums;
 
 pub use decompose::{Svd, polar, svd, symmetric_eigen};
+pub use elementary::{acos, atan2, cbrt, cos, cube, exp, hypot, ln, log2, pow, power, sin, square};
 pub use glam;
 pub use random::Random;
 pub use range::Range;

@@ -1,6 +1,6 @@
 //! Energies that a method reports to the ledger.
 
-use crate::math::{Mat3, Real};
+use crate::math::{Mat3, Real, cbrt};
 use std::iter::Sum;
 use std::ops::Add;
 
@@ -30,7 +30,7 @@ impl ElasticEnergy {
     ///   F deformation gradient (1)   J = det F, volume ratio (1)
     pub fn of_strain(volume: Real, f: Mat3, density: impl Fn(Mat3) -> Real) -> Self {
         let (whole, ratio) = (density(f), f.determinant());
-        let volumetric = if ratio > 0.0 { density(Mat3::IDENTITY * ratio.cbrt()) } else { 0.0 };
+        let volumetric = if ratio > 0.0 { density(Mat3::IDENTITY * cbrt(ratio)) } else { 0.0 };
         Self { deviatoric: volume * (whole - volumetric), volumetric: volume * volumetric, residual: 0.0 }
     }
 

@@ -1,6 +1,6 @@
 //! Uniform grid by counting sort: each cell is a range of one array of point indices, in ascending order.
 
-use crate::math::{Real, Vec3};
+use crate::math::{Real, Vec3, cbrt};
 
 /// Points sorted into the cells of a uniform grid.
 #[derive(Clone, Debug)]
@@ -66,7 +66,7 @@ impl Grid {
         let longest = extent.max_element();
         // in a flat or thin cloud, only the directions that have extent count
         let filled = extent.max(Vec3::splat(longest * 1e-3));
-        let cell = (2.0 * filled.element_product() / points.len().max(1) as Real).cbrt();
+        let cell = cbrt(2.0 * filled.element_product() / points.len().max(1) as Real);
         Self::new(points, cell)
     }
 

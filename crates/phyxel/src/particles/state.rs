@@ -58,7 +58,8 @@ pub trait StateVisitor {
     fn visit(&mut self, item: StateItem<'_>);
 }
 
-/// Digest of all bits of the state (FNV-1a, 64 bits): equal states have equal digests.
+/// Digest of all bits of the state (FNV-1a, 64 bits): equal states have equal digests, on every machine. Zeros count
+/// without their sign, and every NaN as the same one: `max` and failed operations leave those bits to the processor.
 #[derive(Clone, Copy, Debug)]
 pub struct Digest(pub u64);
 
@@ -74,21 +75,23 @@ impl Digest {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
         }
     }
+
+    fn add_real(&mut self, x: &Real) {
+        self.add(if x.is_nan() { Real::NAN } else { x + 0.0 }.to_bits());
+    }
 }
 
 impl StateVisitor for Digest {
     fn visit(&mut self, item: StateItem<'_>) {
         match item.data {
-            StateData::Reals(v) => v.iter().for_each(|x| self.add(x.to_bits())),
-            StateData::Vectors(v) => v.iter().flat_map(Vec3::to_array).for_each(|x| self.add(x.to_bits())),
-            StateData::Matrices(v) => {
-                v.iter().flat_map(Mat3::to_cols_array).for_each(|x| self.add(x.to_bits()))
-            }
+            StateData::Reals(v) => v.iter().for_each(|x| self.add_real(x)),
+            StateData::Vectors(v) => v.iter().flat_map(Vec3::to_array).for_each(|x| self.add_real(&x)),
+            StateData::Matrices(v) => v.iter().flat_map(Mat3::to_cols_array).for_each(|x| self.add_real(&x)),
             StateData::Integers(v) => v.iter().for_each(|&x| self.add(u64::from(x))),
             StateData::Parameter(parameter) => {
-                parameter.values().iter().for_each(|x| self.add(x.to_bits()));
+                parameter.values().iter().for_each(|x| self.add_real(x));
             }
-            StateData::Number(x) => self.add(x.to_bits()),
+            StateData::Number(x) => self.add_real(x),
             StateData::Counter(x) => self.add(*x),
         }
     }

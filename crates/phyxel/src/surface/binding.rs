@@ -1,7 +1,7 @@
 //! Binding of points: selection of the particles that carry a point, and of their shares.
 
 use super::{CARRIERS, CarryOrder, Lever};
-use crate::math::{Mat3, Real, Vec3, outer, symmetric_eigen};
+use crate::math::{Mat3, Real, Vec3, outer, square, symmetric_eigen};
 use crate::neighbors::{Grid, VisitBonds};
 use crate::particles::Particles;
 use std::sync::OnceLock;
@@ -110,7 +110,7 @@ impl<'a> Binder<'a> {
         let mut weights = [0.0; CARRIERS];
         for (k, &(squared, i)) in nearest.iter().enumerate() {
             binding.carriers[k] = i;
-            weights[k] = (1.0 - squared / support).powi(2);
+            weights[k] = square(1.0 - squared / support);
         }
         let sum: Real = weights.iter().sum();
         weights.iter_mut().for_each(|w| *w /= sum.max(Real::MIN_POSITIVE));

@@ -9,7 +9,7 @@ mod binding;
 #[cfg(test)]
 mod tests;
 
-use crate::math::{Mat3, Real, Vec3, max_over};
+use crate::math::{Mat3, Real, Vec3, max_over, square};
 use crate::neighbors::VisitBonds;
 use crate::particles::{
     Carry, Origin, PARTICLES, Particles, Remap, StateData, StateError, StateItem, StateVisitor,
@@ -176,7 +176,7 @@ impl CarriedPoints {
         let positions = self.positions(particles, 0..self.reach.len());
         let x = &particles.position;
         let is_stretched = |k: &usize| {
-            let limit = (STRETCH * self.reach[*k]).powi(2);
+            let limit = square(STRETCH * self.reach[*k]);
             let carriers = &self.carriers[k * CARRIERS..(k + 1) * CARRIERS];
             carriers.iter().any(|&i| x[i as usize].distance_squared(positions[*k]) > limit)
         };

@@ -1,11 +1,12 @@
 //! Adding and removing bodies and particles while a world runs.
 
 use super::builder::Member;
+use super::clearance::make_clear;
 use super::events::p_wave_modulus;
 use super::{Body, BodyId, BuildError, Group, World};
 use crate::contact::{BodyTraits, Holds, TOUCHES_NOTHING};
 use crate::geometry::fill;
-use crate::math::{Real, Vec3, max_over};
+use crate::math::{Real, Vec3, cube, max_over};
 use crate::methods::MethodError;
 use crate::neighbors::Grid;
 use crate::particles::{PARTICLES, Parameter, Particles, Properties, Remap};
@@ -27,6 +28,28 @@ pub struct NewParticles<'a> {
     pub velocity: Vec3,
     /// Edge of the cube of matter that each particle represents (m).
     pub spacing: Real,
+}
+
+impl NewParticles<'_> {
+    /// Returns the particles, made of the matter of another one, with ids from the given one on.
+    fn like(&self, particles: &Particles, model: usize, first_id: u64) -> Particles {
+        let (n, volume) = (self.positions.len(), cube(self.spacing));
+        let density = particles.mass[model] / particles.volume[model];
+        Particles {
+            id: (first_id..first_id + n as u64).map(|id| id as u32).collect(),
+            body: vec![particles.body[model]; n],
+            position: self.positions.to_vec(),
+            velocity: vec![self.velocity; n],
+            mass: vec![density * volume; n],
+            volume: vec![volume; n],
+            radius: vec![0.5 * self.spacing; n],
+            contact_radius: vec![0.5 * self.spacing; n],
+            impulse: Vec::new(),
+            material: Properties::from_fn(|info| {
+                Parameter::Uniform(particles.material[info.property].at(model))
+            }),
+        }
+    }
 }
 
 /// Reason why a body, or particles of it, cannot be removed.
@@ -91,8 +114,8 @@ impl World {
     /// them. Before a checkpoint is restored, the same bodies must have been added in the same order.
     ///
     /// # Errors
-    /// If the name is taken, the body cannot be filled or driven by its method, or it starts inside others; nothing has
-    /// changed then.
+    /// If the name is taken, the body cannot be filled or driven by its method, or it starts inside others or
+    /// inside obstacles; nothing has changed then.
     pub fn add_body(&mut self, body: Body) -> Result<BodyId, BuildError> {
         self.with_jump(|world| world.build_body(body))
     }
@@ -113,7 +136,8 @@ impl World {
         let own = BodyTraits { friction: body.friction, matter: index as u32 };
         let traits: Vec<BodyTraits> = self.body_contacts.bodies().iter().copied().chain([own]).collect();
         let member = Member { index: index as u32, body: &body, points: &points, first_id: self.next_id };
-        let (group, warnings) = self.methods.build_group(&[member], &traits, |_| Holds::default())?;
+        let surroundings = (&traits[..], &self.placed_obstacles()[..]);
+        let (group, warnings) = self.methods.build_group(&[member], surroundings, |_| Holds::default())?;
         let n = if self.body_contacts.is_on() { self.n_too_near(&group.particles) } else { 0 };
         if n > 0 {
             let pairs = format!("\"{}\" and bodies that are there ({n} particles)", body.name);
@@ -134,8 +158,8 @@ impl World {
     /// join the matter near them.
     ///
     /// # Errors
-    /// If the body has been removed, the spacing is not allowed, or the method takes no particles while it runs;
-    /// nothing has changed then.
+    /// If the body has been removed, the spacing is not allowed, particles start deep inside obstacles, or the method
+    /// takes no particles while it runs; nothing has changed then.
     pub fn add_particles(&mut self, body: BodyId, new: &NewParticles<'_>) -> Result<(), MethodError> {
         self.with_jump(|world| world.append_particles(body, new))
     }
@@ -149,9 +173,9 @@ impl World {
         if !self.has_ids(new.positions.len()) {
             return Err(refuse(IDS_USED_UP));
         }
-        let Group { particles, method, touching, .. } = &mut self.groups[g];
-        let (first, n, volume) = (particles.len(), new.positions.len(), new.spacing.powi(3));
-        let Some(model) = particles.body.iter().position(|own| *own == body.0).filter(|_| n > 0) else {
+        let particles = &self.groups[g].particles;
+        let is_own = |own: &u32| *own == body.0;
+        let Some(model) = particles.body.iter().position(is_own).filter(|_| !new.positions.is_empty()) else {
             return Ok(());
         };
         let ratio = new.spacing / (2.0 * particles.radius[model]);
@@ -161,21 +185,12 @@ impl World {
                 "new particles have {ratio:.3} of its spacing; from {start} to {end} of it are stable"
             )));
         }
-        let density = particles.mass[model] / particles.volume[model];
-        particles.append(Particles {
-            id: (self.next_id..self.next_id + n as u64).map(|id| id as u32).collect(),
-            body: vec![body.0; n],
-            position: new.positions.to_vec(),
-            velocity: vec![new.velocity; n],
-            mass: vec![density * volume; n],
-            volume: vec![volume; n],
-            radius: vec![0.5 * new.spacing; n],
-            contact_radius: vec![0.5 * new.spacing; n],
-            impulse: Vec::new(),
-            material: Properties::from_fn(|info| {
-                Parameter::Uniform(particles.material[info.property].at(model))
-            }),
-        });
+        let mut own = new.like(particles, model, self.next_id);
+        make_clear(&mut own, &[], &self.placed_obstacles(), |_| "new particles")
+            .map_err(|(_, pairs)| refuse(&format!("it would start inside obstacles: {pairs}")))?;
+        let Group { particles, method, touching, .. } = &mut self.groups[g];
+        let (first, n) = (particles.len(), own.len());
+        particles.append(own);
         if let Err(error) = method.take_births(particles, first) {
             particles.truncate(first);
             return Err(refuse(&error.message));

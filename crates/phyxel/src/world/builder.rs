@@ -6,6 +6,7 @@ mod warnings;
 pub(super) use groups::{Member, Methods};
 
 use super::balance::Books;
+use super::clearance::Placed;
 use super::events::{Schedule, p_wave_modulus};
 use super::moved_obstacles::MovedObstacles;
 use super::{ActionError, Event, Interval, World};
@@ -145,6 +146,16 @@ pub enum BuildError {
         /// Index of the second body of the first pair.
         body: usize,
         /// Names of the bodies, and the depths of their overlaps.
+        pairs: String,
+    },
+    /// Bodies start inside obstacles.
+    #[error(
+        "bodies start inside obstacles: {pairs}. Move them apart, or hold by a grip what is to stay there"
+    )]
+    InObstacle {
+        /// Index of the first such body.
+        body: usize,
+        /// Names of the bodies and obstacles, and the depths of their overlaps.
         pairs: String,
     },
     /// An event cannot happen.
@@ -334,7 +345,8 @@ impl WorldBuilder {
             let members: Vec<Member<'_>> = members.iter().map(member).collect();
             let centers = &mut world.grip_centers;
             let hold = |particles: &Particles| self.hold(particles, centers, &mut held);
-            let (group, warnings) = self.methods.build_group(&members, world.body_contacts.bodies(), hold)?;
+            let surroundings = (world.body_contacts.bodies(), &self.placed_obstacles(&world.posed)[..]);
+            let (group, warnings) = self.methods.build_group(&members, surroundings, hold)?;
             world.groups.push(group);
             world.warnings.extend(warnings);
         }
@@ -451,6 +463,16 @@ impl WorldBuilder {
             })
         };
         self.obstacles.iter().enumerate().map(one).collect()
+    }
+
+    /// Returns the obstacles where they start.
+    fn placed_obstacles<'a>(&'a self, posed: &'a [PosedObstacle]) -> Vec<Placed<'a>> {
+        let placed = |(o, posed): (&'a Obstacle, _)| Placed {
+            name: &o.name,
+            posed,
+            pose: o.motion.pose(0.0, o.center()),
+        };
+        self.obstacles.iter().zip(posed).map(placed).collect()
     }
 
     fn check_time_step(&self, world: &World) -> Result<(), BuildError> {

@@ -13,7 +13,7 @@
 
 use super::World;
 use crate::material::Property;
-use crate::math::{Real, Vec3, sum_over};
+use crate::math::{Real, Vec3, cbrt, sum_over};
 use crate::particles::{BODIES, Carry, Particles, StateData, StateItem, StateVisitor};
 use rayon::prelude::*;
 use std::f64::consts::PI;
@@ -129,7 +129,7 @@ impl World {
         let momentum: Vec3 = sum_over(n, |i| if own(i) { velocity[i] * mass[i] } else { Vec3::ZERO });
         let index = (0..n).into_par_iter().find_first(|&i| id[i] == pull.id)?;
         let spacing = 2.0 * radius[index];
-        let reach = (SPACINGS * spacing).max(SHARE * body_volume.cbrt());
+        let reach = (SPACINGS * spacing).max(SHARE * cbrt(body_volume));
         let weight = |i: usize| {
             let weight = 1.0 - position[i].distance_squared(position[index]) / (reach * reach);
             (own(i) && weight > 0.0).then_some((i, weight))

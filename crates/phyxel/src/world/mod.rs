@@ -4,6 +4,7 @@ mod balance;
 mod bodies;
 mod body_state;
 mod builder;
+mod clearance;
 mod drag;
 mod events;
 mod ids;

@@ -2,6 +2,7 @@
 
 use super::Dimension;
 use crate::scene::spelling::nearest;
+use phyxel::math;
 
 /// A unit that a scene may use.
 pub(super) struct Unit {
@@ -83,7 +84,7 @@ impl Scale {
     pub(super) const ONE: Self = Self { above: 1.0, below: 1.0, decimal: 0 };
 
     pub(super) fn times(self, unit: &Unit, prefix: i32, power: i16) -> Self {
-        let raised = unit.factor.powi(i32::from(power).abs());
+        let raised = math::power(unit.factor, power.unsigned_abs().into());
         let (above, below) = if power > 0 { (raised, 1.0) } else { (1.0, raised) };
         Self {
             above: self.above * above,
@@ -94,7 +95,7 @@ impl Scale {
 
     /// Converts a value to SI units; the result is not finite if any part of it is too large.
     pub(super) fn apply(&self, value: f64) -> f64 {
-        let ten = 10.0_f64.powi(self.decimal.saturating_abs());
+        let ten = math::power(10.0, self.decimal.unsigned_abs());
         let (above, below) = if self.decimal > 0 { (ten, 1.0) } else { (1.0, ten) };
         let (above, below) = (value * self.above * above, self.below * below);
         if below.is_finite() { above / below } else { f64::NAN }

@@ -17,7 +17,7 @@ pub(crate) use step::{AllGroups, BodyContactStep, free_axes};
 
 use super::{Holds, STUCK, Touch};
 use crate::geometry::Aabb;
-use crate::math::{Real, Vec3};
+use crate::math::{Real, Vec3, square};
 use crate::neighbors::{Grid, Neighbors, VisitBonds};
 use crate::particles::Particles;
 use motions::{Motions, Slack};
@@ -306,7 +306,7 @@ impl BodyContacts {
             let (x, reach, out, own) = (listed_at[a], reaches[a], outward[a].normal, matter(a));
             grid.visit_ball(x, reach + largest, |b| {
                 let k = b as usize;
-                if k <= a || x.distance_squared(listed_at[k]) > (reach + reaches[k]).powi(2) {
+                if k <= a || x.distance_squared(listed_at[k]) > square(reach + reaches[k]) {
                     return;
                 }
                 // parts of one piece touch if their surfaces face each other and no bond joins them

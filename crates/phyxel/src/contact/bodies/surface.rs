@@ -1,6 +1,6 @@
 //! Detection of the particles at the surface of their matter, and of the outward direction there.
 
-use crate::math::{Real, Vec3};
+use crate::math::{Real, Vec3, square};
 use crate::neighbors::{Neighbors, VisitBonds};
 use crate::particles::Particles;
 
@@ -54,7 +54,7 @@ fn lean(visit_all: impl Fn(&mut dyn FnMut(Vec3))) -> (Vec3, Real) {
     let (mut direction, mut length) = (Vec3::ZERO, 0.0);
     visit_all(&mut |bond| {
         let squared = bond.length_squared();
-        let weight = (1.0 - squared / longest.max(Real::MIN_POSITIVE)).powi(2);
+        let weight = square(1.0 - squared / longest.max(Real::MIN_POSITIVE));
         direction += bond * weight;
         length += squared.sqrt() * weight;
     });

@@ -2,7 +2,7 @@
 
 use super::lattice::fitted_counts;
 use super::{FillError, Sample};
-use crate::math::{Real, Vec3};
+use crate::math::{Real, Vec3, cbrt};
 
 /// Number of attempts to approach the wanted number.
 const N_ATTEMPTS: usize = 10;
@@ -14,7 +14,7 @@ const TOLERANCE: Real = 1e-3;
 pub(super) fn box_spacing(size: Vec3, count: usize) -> Real {
     let n_cells = |spacing: Real| fitted_counts(size, spacing).iter().map(|&n| n as Real).product::<Real>();
     let wanted = count as Real;
-    let ideal = (size.element_product() / wanted).cbrt();
+    let ideal = cbrt(size.element_product() / wanted);
     let (mut low, mut high) = (0.1 * ideal, 10.0 * ideal);
     while n_cells(low) < wanted && low > 1e-6 * ideal {
         low *= 0.5;
@@ -39,7 +39,7 @@ pub(super) fn nearest_lattice(
     lattice: impl Fn(Real) -> Result<Vec<Sample>, FillError>,
 ) -> Result<Vec<Sample>, FillError> {
     let wanted = count as Real;
-    let mut spacing = (volume / wanted).cbrt();
+    let mut spacing = cbrt(volume / wanted);
     let (mut too_fine, mut too_coarse) = (0.0, Real::INFINITY);
     let mut best: Option<Vec<Sample>> = None;
     for _ in 0..N_ATTEMPTS {
@@ -56,7 +56,7 @@ pub(super) fn nearest_lattice(
         if (n_samples - wanted).abs() <= TOLERANCE * wanted {
             break;
         }
-        let proposed = spacing * (n_samples.max(1.0) / wanted).cbrt();
+        let proposed = spacing * cbrt(n_samples.max(1.0) / wanted);
         let is_between = proposed > too_fine && proposed < too_coarse;
         spacing = if is_between { proposed } else { 0.5 * (too_fine + too_coarse.min(2.0 * spacing)) };
     }

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::super::placement::PlacedShape;
 use super::lattice::{Lattice, covering_count, fitted_count};
 use super::{Body, FillError, Sample};
-use crate::math::{Real, Vec3, vec3};
+use crate::math::{Real, Vec3, ln, pow, vec3};
 
 /// Spacing as a function of position, in the frame of [`Body`].
 pub(super) struct Gradation {
@@ -41,7 +41,7 @@ impl Gradation {
     fn layer_bounds(&self) -> Vec<Real> {
         let length = self.high - self.low;
         let ratio = self.to / self.from;
-        let mean = if (ratio - 1.0).abs() < 1e-6 { self.from } else { (self.to - self.from) / ratio.ln() };
+        let mean = if (ratio - 1.0).abs() < 1e-6 { self.from } else { (self.to - self.from) / ln(ratio) };
         let n_layers = fitted_count(length, mean);
         (0..=n_layers)
             .map(|layer| {
@@ -49,7 +49,7 @@ impl Gradation {
                 let part = if (ratio - 1.0).abs() < 1e-6 {
                     share
                 } else {
-                    (ratio.powf(share) - 1.0) / (ratio - 1.0)
+                    (pow(ratio, share) - 1.0) / (ratio - 1.0)
                 };
                 self.low + part * length
             })

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use super::aabb::Aabb;
 use super::placement::{PlacedShape, Placement};
 use super::shape::{Shape, ShapeError};
-use crate::math::Random;
+use crate::math::{Random, cbrt, cube, square};
 use crate::math::{Real, Vec3};
 
 /// Distance between neighbouring particles.
@@ -221,7 +221,7 @@ fn typical_spacing(spacing: &Spacing, volume: Real) -> Real {
     match *spacing {
         Spacing::Uniform(spacing) => spacing,
         Spacing::Along { from, to, .. } => 0.5 * (from + to),
-        Spacing::Count(count) => (volume / count as Real).cbrt(),
+        Spacing::Count(count) => cbrt(volume / count as Real),
     }
 }
 
@@ -259,9 +259,9 @@ impl Body {
     /// Refuses more particles than allowed, from the volume alone.
     fn check_estimate(&self, fill: &Fill) -> Result<(), FillError> {
         let estimate = match fill.spacing {
-            Spacing::Uniform(spacing) => self.volume / spacing.powi(3),
+            Spacing::Uniform(spacing) => self.volume / cube(spacing),
             // mean of 1/a³ while a runs from one end to the other
-            Spacing::Along { from, to, .. } => self.volume * 0.5 * (from + to) / (from * to).powi(2),
+            Spacing::Along { from, to, .. } => self.volume * 0.5 * (from + to) / square(from * to),
             Spacing::Count(count) => {
                 if count < MIN_PARTICLES {
                     self.check_number(count, typical_spacing(&fill.spacing, self.volume))?;
@@ -295,7 +295,7 @@ impl Body {
 
     fn sample_uniform(&self, spacing: Real, fill: &Fill) -> Result<Vec<Sample>, FillError> {
         if fill.sampling == Sampling::Relaxed {
-            let count = (self.volume / spacing.powi(3)).round() as usize;
+            let count = (self.volume / cube(spacing)).round() as usize;
             return self.sample_relaxed(count, fill);
         }
         let samples = self.lattice_samples(spacing, fill)?;
@@ -325,8 +325,8 @@ impl Body {
     }
 
     fn sample_relaxed(&self, count: usize, fill: &Fill) -> Result<Vec<Sample>, FillError> {
-        self.check_number(count, (self.volume / count.max(1) as Real).cbrt())?;
-        let spacing = (self.volume / count as Real).cbrt();
+        self.check_number(count, cbrt(self.volume / count.max(1) as Real))?;
+        let spacing = cbrt(self.volume / count as Real);
         let lattice = self.lattice_samples(spacing, fill)?;
         let start = scatter(self, lattice, 0.5, fill.seed);
         let start = relaxed::with_count(self, start, count, spacing, fill.seed)?;
@@ -345,7 +345,7 @@ impl Body {
             lattice.inside(&self.shape, fill.max_particles)?
         };
         let cell_volume = lattice.cell_volume();
-        let spacing = if self.box_size().is_some() { cell_volume.cbrt() } else { spacing };
+        let spacing = if self.box_size().is_some() { cbrt(cell_volume) } else { spacing };
         Ok(positions.into_iter().map(|position| Sample { position, spacing, cell_volume }).collect())
     }
 

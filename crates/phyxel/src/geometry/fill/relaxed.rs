@@ -11,7 +11,7 @@ use super::super::placement::PlacedShape;
 use super::super::shape::Shape;
 use super::nearest::CellGrid;
 use super::{Body, FillError, Sample};
-use crate::math::Random;
+use crate::math::{Random, cube};
 use crate::math::{Real, Vec3};
 
 const N_ITERATIONS: usize = 60;
@@ -83,7 +83,7 @@ fn first_sample(body: &Body, spacing: Real, random: &mut Random) -> Result<Sampl
     let half = 0.5 * body.bounds.size();
     let drawn = (0..100_000).map(|_| body.bounds.center() + half * random.in_cube());
     match drawn.into_iter().find(|&position| body.shape.contains(position)) {
-        Some(position) => Ok(Sample { position, spacing, cell_volume: spacing.powi(3) }),
+        Some(position) => Ok(Sample { position, spacing, cell_volume: cube(spacing) }),
         None => {
             let size = super::Size(body.bounds.size());
             Err(FillError::NoParticles { size, volume: body.volume, spacing })
@@ -119,7 +119,7 @@ pub(super) fn relax(
     }
     let relaxed = places.iter().map(|place| {
         let spacing = spacing_at(place.position);
-        Sample { position: place.position, spacing, cell_volume: spacing.powi(3) }
+        Sample { position: place.position, spacing, cell_volume: cube(spacing) }
     });
     relaxed.collect()
 }

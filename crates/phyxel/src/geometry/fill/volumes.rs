@@ -1,7 +1,7 @@
 //! Volumes of particles.
 
 use super::Sample;
-use crate::math::{Real, Vec3};
+use crate::math::{Real, Vec3, cube};
 use crate::neighbors::{Points, mean_nearest_distance};
 
 /// Number of neighbours whose mean distance measures the volume of a particle.
@@ -16,7 +16,7 @@ pub(super) fn from_cells(samples: &[Sample], volume: Real) -> Vec<Real> {
 pub(super) fn from_distances(samples: &[Sample], volume: Real) -> Vec<Real> {
     let positions: Vec<Vec3> = samples.iter().map(|sample| sample.position).collect();
     let distances = mean_nearest_distance(Points::new(&positions), N_NEAREST);
-    let rooms = distances.into_iter().map(|distance| distance.powi(3)).collect();
+    let rooms = distances.into_iter().map(|distance| cube(distance)).collect();
     normalized(rooms, volume)
 }
 

@@ -1,6 +1,6 @@
 //! Functions of a single triangle: normal, closest point, solid angle.
 
-use crate::math::{Real, Vec3};
+use crate::math::{Real, Vec3, atan2};
 
 /// Returns the normal of a triangle, with twice its area as length.
 pub(super) fn double_area_normal([a, b, c]: &[Vec3; 3]) -> Vec3 {
@@ -52,5 +52,5 @@ pub(super) fn winding_number(p: Vec3, corners: &[Vec3; 3]) -> Real {
         // in the triangle's plane the angle counts as zero, so that a flat sheet has no inside
         return 0.0;
     }
-    determinant.atan2(denominator) / std::f64::consts::TAU
+    atan2(determinant, denominator) / std::f64::consts::TAU
 }

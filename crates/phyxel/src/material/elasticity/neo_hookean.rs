@@ -1,7 +1,7 @@
 //! Neo-Hookean rubber.
 
 use super::{Lame, principal_cofactor};
-use crate::math::{Mat3, Real, Vec3, cofactor, double_dot};
+use crate::math::{Mat3, Real, Vec3, cofactor, double_dot, ln};
 
 /// Neo-Hookean law Ψ = µ/2 (tr FᵀF − 3) + g(J), g = −µ ln J + λ/2 (ln J)², J = det F.
 ///
@@ -19,7 +19,7 @@ impl NeoHookean {
     fn volumetric(&self, ratio: Real) -> (Real, Real) {
         let Lame { lambda, mu } = self.0;
         let at = ratio.max(LEAST_RATIO);
-        let log = at.ln();
+        let log = ln(at);
         let value = -mu * log + 0.5 * lambda * log * log;
         let slope = (lambda * log - mu) / at;
         let below = ratio - at;

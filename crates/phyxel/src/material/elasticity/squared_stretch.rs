@@ -14,7 +14,8 @@ pub struct SquaredStretch(pub Lame);
 impl SquaredStretch {
     /// Returns Ψ = µ Σ (|s|³/3 − s + 2/3) + λ/8 (Σ (s² − 1))² (J/m³).
     pub fn principal_energy(&self, stretch: Vec3) -> Real {
-        let cubic = stretch.abs().powf(3.0) / 3.0 - stretch + Vec3::splat(2.0 / 3.0);
+        let size = stretch.abs();
+        let cubic = size * size * size / 3.0 - stretch + Vec3::splat(2.0 / 3.0);
         let sum = stretch.length_squared() - 3.0;
         self.0.mu * cubic.element_sum() + self.0.lambda / 8.0 * sum * sum
     }

@@ -4,7 +4,7 @@ use super::{Basis, BodyFacts, Embedded, Flow, MassRule, WorldBonds};
 use crate::forces::repulsion;
 use crate::material::{FlowRule, Lame, LameParameter, Property, Unseen, Yielding, can_flow};
 use crate::math::{
-    CHUNK, Mat3, Quat, Real, Svd, Vec3, cofactor, double_dot, frobenius_norm, max_over, outer,
+    CHUNK, Mat3, Quat, Real, Svd, Vec3, cbrt, cofactor, double_dot, exp, frobenius_norm, ln, max_over, outer,
     scaled_columns, sum_over, svd, symmetric_eigen, trace,
 };
 use crate::methods::{ElasticEnergy, LEAST_VOLUME_RATIO, StepContext};
@@ -61,7 +61,7 @@ impl Response<'_> {
         let answer = yielding.answer((law, lame), f, self.hardening[i], time_step);
         let flowed = answer.flow.map_or(0.0, |flow| flow.fraction);
         let density = self.particles.material[Property::Density].at(i);
-        let sound_rate = (lame.p_wave_modulus() / density).sqrt() / volume.cbrt();
+        let sound_rate = (lame.p_wave_modulus() / density).sqrt() / cbrt(volume);
         let forgotten = match answer.svd.sigma.z > 0.0 {
             true => yielding.forgotten(
                 Unseen { energy_density: unseen / volume, sound_rate },
@@ -306,7 +306,7 @@ impl Embedded {
             let Self { bonds, basis, support_radius, lame, flows, gradients, log_volume, .. } = self;
             let gradients = &*gradients;
             if relaxes {
-                let of = |f: &Mat3| f.determinant().max(LEAST_VOLUME_RATIO).ln();
+                let of = |f: &Mat3| ln(f.determinant().max(LEAST_VOLUME_RATIO));
                 gradients.par_iter().with_min_len(512).map(of).collect_into_vec(log_volume);
             }
             let log_volume = &*log_volume;
@@ -422,7 +422,7 @@ pub(super) fn growth_to_even(
     }
     let slope = basis.inverse_moment * basis.row_sum;
     let way = (sum - slope.dot(moment)) / (1.0 + basis.weight_sum - slope.dot(basis.row_sum));
-    (-fraction / 3.0 * way).exp()
+    exp(-fraction / 3.0 * way)
 }
 
 /// Rule by which a basis is computed from rest bonds.

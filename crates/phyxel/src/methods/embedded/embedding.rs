@@ -2,7 +2,7 @@
 
 use super::{Embedded, Embedding, Pace};
 use crate::linear::Solved;
-use crate::math::{Real, Vec3, sum_over};
+use crate::math::{Real, Vec3, square, sum_over};
 use crate::methods::StepContext;
 use crate::mls::Laplacian;
 use crate::neighbors::BondRows;
@@ -82,7 +82,7 @@ impl Embedded {
             })
             .collect();
         // scale of the forces of bonds that are stretched by their own length
-        let scale = sum_over(n, |i| self.support_radius[i].powi(2) / inverse[i].max(Real::MIN_POSITIVE));
+        let scale = sum_over(n, |i| square(self.support_radius[i]) / inverse[i].max(Real::MIN_POSITIVE));
         let target = FORCE_TOLERANCE * FORCE_TOLERANCE * scale;
         let mut iterations = 0;
         self.forces_at(&e, particles);

@@ -7,7 +7,7 @@
 
 use super::{Basis, Embedded, Resampling};
 use crate::material::{LameParameter, Property, can_flow};
-use crate::math::{Mat3, Real, Vec3, outer, symmetric_eigen};
+use crate::math::{Mat3, Real, Vec3, cbrt, cube, outer, symmetric_eigen};
 use crate::methods::StepContext;
 use crate::mls::Laplacian;
 use crate::neighbors::{SLOTS, SlotBonds};
@@ -350,7 +350,7 @@ impl Embedded {
         offset: Vec3,
     ) -> bool {
         let spacing = 2.0 * particles.radius[i];
-        if particles.mass[i] < LIGHTEST * particles.material[Property::Density].at(i) * spacing.powi(3) {
+        if particles.mass[i] < LIGHTEST * particles.material[Property::Density].at(i) * cube(spacing) {
             return false;
         }
         let vectors = bonds.vectors(i);
@@ -433,7 +433,7 @@ impl Embedded {
         }
         for &(i, _) in &merged {
             let plastic = &mut self.plastic_gradient[place[i] as usize];
-            *plastic *= 1.0 / plastic.determinant().cbrt();
+            *plastic *= 1.0 / cbrt(plastic.determinant());
         }
         bonds.rearrange(&rows, n, &place);
         self.tallies.n_splits += split.len() as u64;

@@ -6,7 +6,7 @@
 
 use super::{Embedded, ListUpdate};
 use crate::kernels;
-use crate::math::{Real, Vec3, max_over};
+use crate::math::{Real, Vec3, exp, ln, max_over};
 use crate::neighbors::Grid;
 use crate::particles::Particles;
 use rayon::prelude::*;
@@ -74,7 +74,7 @@ impl Embedded {
     /// Returns the logarithm of the volume ratio estimated from the density, relative to the mean at the start.
     fn told_volume(&self, particles: &Particles, i: usize, around: &Smoothed) -> Real {
         let told = particles.mass[i] / (particles.volume[i] * around.of_matter());
-        told.max(Real::MIN_POSITIVE).ln() - self.rest.told_volume
+        ln(told.max(Real::MIN_POSITIVE)) - self.rest.told_volume
     }
 
     /// Finds the mean estimate from the density at the start, which contains the effects of surfaces and of the
@@ -97,7 +97,7 @@ impl Embedded {
         // only particles that have flowed and are not under pressure
         let log_volume = |i: usize| {
             let det = self.gradients[i].determinant();
-            (self.plastic_strain[i] > 0.0 && det > LEAST_CORRECTED).then(|| det.ln())
+            (self.plastic_strain[i] > 0.0 && det > LEAST_CORRECTED).then(|| ln(det))
         };
         let excess = smoothed(particles, DENSITY_SUPPORT, |i, around| {
             let over = |log: Real| (log - self.told_volume(particles, i, &around())).clamp(-1.0, 1.0);
@@ -112,7 +112,7 @@ impl Embedded {
             let (sum, weight) = row.fold((excess[i], 1.0), |(sum, weight), (&j, &w)| {
                 (sum + excess[j as usize] * Real::from(w), weight + Real::from(w))
             });
-            (share / 3.0 * (sum / weight - TOLERANCE).max(0.0)).exp()
+            exp(share / 3.0 * (sum / weight - TOLERANCE).max(0.0))
         };
         (0..excess.len()).into_par_iter().with_min_len(512).map(growth).collect()
     }

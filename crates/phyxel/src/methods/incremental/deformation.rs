@@ -12,7 +12,7 @@
 use super::{ForceForm, History, Increment, Incremental};
 use crate::material::{Answered, Unseen, Yielding};
 use crate::math::{
-    Mat3, Real, Svd, Vec3, cofactor, frobenius_norm, max_over, outer, scaled_columns, sum_over,
+    Mat3, Real, Svd, Vec3, cbrt, cofactor, frobenius_norm, max_over, outer, pow, scaled_columns, sum_over,
     symmetric_eigen, symmetric_part, trace,
 };
 use crate::methods::ElasticEnergy;
@@ -111,14 +111,14 @@ impl Incremental {
         let modulus = lame.p_wave_modulus();
         let unseen = Unseen {
             energy_density: sums.unseen / volume,
-            sound_rate: (modulus * volume.cbrt() / particles.mass[i]).sqrt(),
+            sound_rate: (modulus * cbrt(volume) / particles.mass[i]).sqrt(),
         };
         let forgotten = yielding.forgotten(unseen, lame, flowed, self.hardening[i], time_step);
         let mut left = flow.map_or(sigma, |flow| flow.elastic);
         if self.params.volume_relaxation > 0.0 {
             let ratio = left.element_product();
             if !(1.0 / LARGE_VOLUME_RATIO..=LARGE_VOLUME_RATIO).contains(&ratio) && ratio > 0.0 {
-                left *= ratio.powf(-self.params.volume_relaxation * time_step / 3.0);
+                left *= pow(ratio, -self.params.volume_relaxation * time_step / 3.0);
             }
         }
         let is_changed = left != sigma;

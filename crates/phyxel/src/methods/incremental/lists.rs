@@ -316,7 +316,10 @@ impl BondFacts {
         match form {
             ForceForm::Corrected => cosine_weight(t),
             // poly6 on both sides of the fit, Gerszewski 2009 Sec. 3.2
-            ForceForm::Kernel => (1.0 - t).max(0.0).powi(6),
+            ForceForm::Kernel => {
+                let cubed = (1.0 - t).max(0.0) * (1.0 - t) * (1.0 - t);
+                cubed * cubed
+            }
         }
     }
 }

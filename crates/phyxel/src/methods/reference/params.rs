@@ -1,7 +1,7 @@
 //! Settings of the reference method, as users give them.
 
 use super::Reference;
-use crate::math::{Range, Real};
+use crate::math::{Range, Real, cube};
 use crate::methods::settings::{self, Setting, SettingInfo, SettingKind, SettingValue, index};
 use crate::methods::{Matter, Method, MethodError, MethodFactory};
 use crate::particles::Particles;
@@ -154,6 +154,6 @@ impl MethodFactory for Params {
             Support::Auto => 2.0,
             Support::Factor(factor) => factor,
         };
-        1000.0 + 60.0 * 26.0 * (support / 1.5).powi(3)
+        1000.0 + 60.0 * 26.0 * cube(support / 1.5)
     }
 }

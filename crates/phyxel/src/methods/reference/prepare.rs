@@ -5,7 +5,7 @@ use crate::forces::Viscosity;
 use crate::geometry::Sampling;
 use crate::kernels;
 use crate::material::{LameParameter, Property};
-use crate::math::{Mat3, Real, Vec3, trace};
+use crate::math::{Mat3, Real, Vec3, cube, trace};
 use crate::methods::stiffness::Stiffness;
 use crate::methods::{Matter, MethodError, keys};
 use crate::mls::{Answer, moment, safe_inverse};
@@ -170,7 +170,7 @@ fn sph_masses_and_volumes(
             s + value(j) * kernels::poly6(x[i].distance(x[j]), h)
         })
     };
-    let cubes: Vec<Real> = spacing.iter().map(|r| r.powi(3)).collect();
+    let cubes: Vec<Real> = spacing.iter().map(|r| cube(*r)).collect();
     let density: Vec<Real> = (0..x.len()).map(|i| smoothed(i, &|j| cubes[j])).collect();
     for body in &matter.bodies {
         let members = || (0..x.len()).filter(|&i| particles.body[i] == body.index);

@@ -8,6 +8,7 @@ use crate::math::{Real, Vec3};
 use crate::methods::{GroupBody, Matter, MethodError, MethodFactory, find_method};
 use crate::particles::{PARTICLES, Particles, Remap};
 use crate::surface::{Carried, CarriedPoints};
+use crate::world::clearance::{Placed, make_clear};
 use crate::world::{Group, sorting};
 use std::sync::Arc;
 
@@ -31,12 +32,12 @@ impl Methods {
         given.or_else(|| Some(Arc::from(find_method(key)?.default_factory?())))
     }
 
-    /// Builds a group of bodies with one method, and returns it with the method's warnings. `hold` finds the particles
-    /// that grips hold.
+    /// Builds a group of bodies with one method among all bodies and obstacles, and returns it with warnings. `hold`
+    /// finds the particles that grips hold.
     pub(in crate::world) fn build_group(
         &self,
         members: &[Member<'_>],
-        traits: &[BodyTraits],
+        (traits, obstacles): (&[BodyTraits], &[Placed<'_>]),
         hold: impl FnOnce(&Particles) -> Holds,
     ) -> Result<(Group, Vec<String>), BuildError> {
         let first = &members[0];
@@ -44,6 +45,11 @@ impl Methods {
         check_abilities(key, members)?;
         let (mut particles, matter) = gather_matter(members, traits);
         let mut holds = hold(&particles);
+        let mut is_held = vec![false; particles.len()];
+        holds.particle.iter().for_each(|&i| is_held[i as usize] = true);
+        let name = |body| members.iter().find(|m| m.index == body).map_or("", |m| &m.body.name);
+        let mut warnings = make_clear(&mut particles, &is_held, obstacles, name)
+            .map_err(|(body, pairs)| BuildError::InObstacle { body: body as usize, pairs })?;
         let cell = 4.0 * particles.radius.iter().sum::<Real>() / particles.len() as Real;
         let order = sorting::morton_order(&particles.position, &particles.body, cell);
         let mut remap = Remap::reorder(PARTICLES, &order, &particles.mass);
@@ -57,7 +63,7 @@ impl Methods {
         let method = factory
             .build(&mut particles, &matter)
             .map_err(|source| BuildError::Method { body: source.body.map(|b| b as usize), source })?;
-        let mut warnings = method.warnings(&particles);
+        warnings.extend(method.warnings(&particles));
         warnings.extend(members.iter().filter_map(|member| unused_flow(member.body)));
         let rest_limit = method.max_time_step(&particles).value;
         let bonds = |i: usize, visit: &mut dyn FnMut(usize, Vec3)| method.visit_bonds(&particles, i, visit);

@@ -1,13 +1,13 @@
-//! Checks for bodies that start inside each other or inside obstacles.
+//! Checks for bodies that start inside each other, and for coarse obstacles.
 
 use super::{BuildError, World, WorldBuilder};
+use crate::contact::{Obstacle, PosedObstacle};
 use crate::math::Real;
+use crate::world::clearance::DEEP_OVERLAP;
 use std::collections::BTreeMap;
 
 /// Depth of a particle's surface in another body above which they overlap (spacings).
 const OVERLAP: Real = 0.25;
-/// Depth above which an overlap is refused: contact could not tell from which side the particle came (spacings).
-const DEEP_OVERLAP: Real = 0.75;
 
 impl WorldBuilder {
     /// Returns a warning for each pair of bodies that start slightly inside each other; refuses deeper overlaps.
@@ -56,30 +56,14 @@ impl WorldBuilder {
         }
     }
 
-    /// Returns warnings of bodies that start inside obstacles, which push them out at once, and of obstacles whose
-    /// surface is known too coarsely.
+    /// Returns warnings of obstacles whose surface is known too coarsely.
     pub(super) fn obstacle_warnings(&self, world: &World) -> Vec<String> {
-        let mut warnings = Vec::new();
-        for (obstacle, posed) in self.obstacles.iter().zip(&world.posed) {
-            if let Some(ratio) = posed.coarsening() {
-                let name = &obstacle.name;
-                warnings.push(format!(
-                    "obstacle \"{name}\" is so large that its surface is known {ratio:.1} times coarser than the particles need"
-                ));
-            }
-            let mut n_inside = vec![0usize; self.bodies.len()];
-            for particles in world.particles() {
-                let pose = obstacle.motion.pose(0.0, obstacle.center());
-                let inside = |i: &usize| posed.gap_at_start(pose.undo(particles.position[*i])) < 0.0;
-                (0..particles.len()).filter(inside).for_each(|i| n_inside[particles.body[i] as usize] += 1);
-            }
-            for (body, n) in self.bodies.iter().zip(n_inside).filter(|b| b.1 > 0) {
-                let (body, obstacle) = (&body.name, &obstacle.name);
-                warnings.push(format!(
-                    "body \"{body}\" starts inside obstacle \"{obstacle}\": {n} particles are pushed out"
-                ));
-            }
-        }
-        warnings
+        let coarse = |(obstacle, posed): (&Obstacle, &PosedObstacle)| {
+            let (name, ratio) = (&obstacle.name, posed.coarsening()?);
+            Some(format!(
+                "obstacle \"{name}\" is so large that its surface is known {ratio:.1} times coarser than the particles need"
+            ))
+        };
+        self.obstacles.iter().zip(&world.posed).filter_map(coarse).collect()
     }
 }
