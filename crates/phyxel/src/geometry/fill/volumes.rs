@@ -16,7 +16,7 @@ pub(super) fn from_cells(samples: &[Sample], volume: Real) -> Vec<Real> {
 pub(super) fn from_distances(samples: &[Sample], volume: Real) -> Vec<Real> {
     let positions: Vec<Vec3> = samples.iter().map(|sample| sample.position).collect();
     let distances = mean_nearest_distance(Points::new(&positions), N_NEAREST);
-    let rooms = distances.into_iter().map(|distance| cube(distance)).collect();
+    let rooms = distances.into_iter().map(cube).collect();
     normalized(rooms, volume)
 }
 

@@ -118,7 +118,7 @@ impl Incremental {
         grid.nearest(x, x[i], FEW, |j| j != i && piece[j] == piece[i], found);
         let squares = found.iter().map(|&(_, j)| self.metric[i].square(x[j as usize] - x[i]));
         let farthest = squares.fold(0.0, Real::max).sqrt();
-        (BEYOND * farthest).clamp(full, LONGEST_STRETCH * full)
+        (BEYOND * farthest).max(full).min(LONGEST_STRETCH * full)
     }
 
     /// Computes the metrics of the deformation at the last renewal.
