@@ -310,6 +310,12 @@ fn resampling_advice() -> String {
 mod tests {
     use super::*;
 
+    fn table(text: &str) -> LedgerTable {
+        let cells = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
+        let mut lines = text.lines();
+        LedgerTable { columns: cells(lines.next().unwrap()), rows: lines.map(cells).collect() }
+    }
+
     fn check(warnings: &[String], expected: &[&str]) {
         assert_eq!(warnings.len(), expected.len(), "{warnings:?}");
         for (warning, expected) in warnings.iter().zip(expected) {
@@ -380,7 +386,7 @@ mod tests {
     fn a_ledger_file_says_the_same_and_may_lack_cells_and_columns() {
         let text = "time,particles,nearest_median,crowded,pieces,energy_error_percent,inverted\n\
                     0.0,10,0.9,0,1,0,0\n0.1,10,0.5,4,,9.0,\n0.2,20,,4,4,,1\n";
-        let watch = Watch::of_table(&LedgerTable::parse(text).unwrap());
+        let watch = Watch::of_table(&table(text));
         let expected = [
             "at frame 1: 9 % of the energy",
             "at frame 2: at 5 %",
@@ -389,7 +395,7 @@ mod tests {
             "frame 2: 4 pieces, 1 at",
         ];
         check(&watch.warnings(|frame| format!("frame {frame}")), &expected);
-        let old = Watch::of_table(&LedgerTable::parse("time\n0.0\n").unwrap());
+        let old = Watch::of_table(&table("time\n0.0\n"));
         assert!(old.warnings(|frame| frame.to_string()).is_empty());
     }
 }

@@ -5,7 +5,7 @@ use crate::forces::repulsion;
 use crate::material::{FlowRule, Lame, LameParameter, Property, Unseen, Yielding, can_flow};
 use crate::math::{
     CHUNK, Mat3, Quat, Real, Svd, Vec3, cbrt, cofactor, double_dot, exp, frobenius_norm, ln, max_over, outer,
-    scaled_columns, sum_over, svd, symmetric_eigen, trace,
+    scaled_columns, sum_over, symmetric_eigen, trace,
 };
 use crate::methods::{ElasticEnergy, LEAST_VOLUME_RATIO, StepContext};
 use crate::mls::{Answer, fit_row, fit_row_with_squares, gather_answers};
@@ -196,14 +196,6 @@ impl Embedded {
         }
         let bonds = self.bonds.ends(i).iter().map(|&j| (j as usize, positions[j as usize] - positions[i]));
         bonds.filter_map(|(j, bond)| Some(self.crowding(i, j, bond)?.energy(bond))).sum()
-    }
-
-    /// Recomputes the reaches after state was loaded.
-    pub(super) fn restore_reaches(&mut self, particles: &Particles) {
-        if self.params.repulsion > 0.0 && can_flow(&particles.material) {
-            let of = |i: usize| self.reach_of(i, svd(self.gradients[i]).sigma.z);
-            self.reach = (0..self.gradients.len()).map(of).collect();
-        }
     }
 
     /// Computes F_i from the present bonds and the given positions.

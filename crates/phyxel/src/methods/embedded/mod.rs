@@ -61,6 +61,8 @@ pub struct Embedded {
     support_radius: Vec<Real>,
     /// Distance up to which a particle may come near others without repulsion (m).
     room: Vec<Real>,
+    /// Half the room of particles that have flowed, at the last computation of forces (m).
+    reach: Vec<Real>,
     /// Accumulated plastic stress α (Pa).
     hardening: Vec<Real>,
     /// Accumulated equivalent plastic strain (1).
@@ -81,8 +83,6 @@ pub struct Embedded {
     flows: Vec<Flow>,
     /// ln det F of each particle, computed when something flows.
     log_volume: Vec<Real>,
-    /// Half the room of particles that have flowed, at the last computation of forces (m).
-    reach: Vec<Real>,
     answers: Vec<Answer>,
     viscous: Viscosity,
     sph: SphViscosity,
@@ -374,6 +374,7 @@ impl Embedded {
         item("embedded_position", "m", Carry::Mean, StateData::Vectors(&mut self.embedded_position));
         item("support_radius", "m", Carry::Copy, StateData::Reals(&mut self.support_radius));
         item("room", "m", Carry::Mean, StateData::Reals(&mut self.room));
+        item("reach", "m", Carry::Mean, StateData::Reals(&mut self.reach));
         item("plastic_stress", "Pa", Carry::Mean, StateData::Reals(&mut self.hardening));
         item("plastic_strain", "1", Carry::Mean, StateData::Reals(&mut self.plastic_strain));
         item("plastic_work", "J", Carry::Sum, StateData::Reals(&mut self.plastic_work));

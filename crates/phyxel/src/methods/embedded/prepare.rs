@@ -81,7 +81,7 @@ impl Embedded {
             stiffness: Stiffness::new(particles, &lame),
             lame,
             bodies,
-            reach: Vec::new(),
+            reach: vec![0.0; particles.len()],
             log_volume: Vec::new(),
             room,
             embedded_position: particles.position.clone(),
@@ -192,6 +192,5 @@ impl Embedded {
         self.compute_bases(particles);
         self.resize_scratch(n);
         self.refit(&particles.position);
-        self.restore_reaches(particles);
     }
 }

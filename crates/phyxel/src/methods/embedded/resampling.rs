@@ -419,10 +419,6 @@ impl Embedded {
         self.lame = LameParameter::new(&particles.material, particles.len());
         let (name, unit, set, carry) = ("gradient", "1", PARTICLES, Carry::Mean);
         remap.visit(StateItem { name, unit, set, carry, data: StateData::Matrices(&mut self.gradients) });
-        if !self.reach.is_empty() {
-            let (name, unit, data) = ("reach", "m", StateData::Reals(&mut self.reach));
-            remap.visit(StateItem { name, unit, set, carry, data });
-        }
         for &(i, offset) in &split {
             let parent = place[i] as usize;
             let world = self.gradients[parent] * offset;
