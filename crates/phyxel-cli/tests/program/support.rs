@@ -89,8 +89,8 @@ pub(crate) fn repeat_last_frame(folder: &Path, n_frames: usize) {
 pub(crate) fn frame_of(table: ParticleTable) -> Frame {
     let ParticleTable { time, position, id, body, radius, columns, .. } = table;
     let column = |column: ParticleColumn| {
-        let ParticleColumn { name, n_components, values, .. } = column;
-        FrameColumn { name, unit: "1", n_components, values }
+        let ParticleColumn { name, unit, n_components, values } = column;
+        FrameColumn { name, unit: unit.leak(), n_components, values }
     };
     let columns = columns.into_iter().map(column).collect();
     Frame { time, position, id, body, radius, columns, point_sets: Vec::new() }
