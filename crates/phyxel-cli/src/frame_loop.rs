@@ -72,7 +72,7 @@ struct FrameLoop<'a> {
     surfacing: f64,
     warnings: Vec<String>,
     watch: Watch,
-    /// What went wrong in the last frame.
+    /// Troubles that began in the last frame, one sentence each.
     news: Vec<String>,
     checkpoints: f64,
     waiting: f64,

@@ -118,7 +118,7 @@ pub(crate) fn aside(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// What was done to files and folders, in order, for tests of what survives a loss of power.
+/// Operations on files and folders, in order, for tests of what survives a loss of power.
 #[cfg(test)]
 pub(super) mod journal {
     use std::path::{Path, PathBuf};
