@@ -30,12 +30,13 @@ impl ForceWork {
         duration: Real,
     ) {
         let Particles { position, velocity, mass, .. } = particles;
-        let by_fields = |i: usize| fields.acceleration(position[i], velocity[i]) * mass[i];
-        let power: Real = sum_over(particles.len(), |i| (force[i] + by_fields(i)).dot(velocity[i]));
+        let (n, gravity) = (particles.len(), fields.gravity);
+        let power: Real = sum_over(n, |i| (force[i] + gravity * mass[i]).dot(velocity[i]));
         self.total += power * duration;
         if !fields.fields.is_empty() {
-            let power: Real =
-                sum_over(particles.len(), |i| (by_fields(i) - fields.gravity * mass[i]).dot(velocity[i]));
+            let by_fields = |i: usize| (fields.acceleration(position[i], velocity[i]) - gravity) * mass[i];
+            let power: Real = sum_over(n, |i| by_fields(i).dot(velocity[i]));
+            self.total += power * duration;
             self.fields += power * duration;
         }
         self.is_booked = true;
