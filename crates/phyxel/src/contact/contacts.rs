@@ -65,6 +65,9 @@ pub struct Contacts<'a> {
     pub(crate) time_step: Real,
     /// Mark of each particle: it touches nothing, touches an obstacle or sticks to one; kept from step to step.
     pub(crate) touching: &'a mut Vec<u32>,
+    /// Velocity at which each particle flows along the obstacle that it touches, in addition to that of its surface; kept
+    /// from step to step (m/s).
+    pub(crate) slip: &'a mut Vec<Vec3>,
     /// Velocity change of each particle by obstacles before it moves; scratch data of one explicit step (m/s).
     pub(crate) given: &'a mut Vec<Vec3>,
     /// Last phase that was handled; scratch data of one explicit step.

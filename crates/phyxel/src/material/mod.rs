@@ -15,6 +15,6 @@ pub use elasticity::{
 };
 pub use guard::{VolumeGuard, VolumeStiffness};
 pub use plasticity::{
-    Answered, FlowRule, Flowed, Unseen, YieldMeasure, Yielding, can_flow, log_plastic_stretch,
+    Answered, FlowRule, Flowed, Past, Unseen, YieldMeasure, Yielding, can_flow, log_plastic_stretch,
 };
 pub use presets::{PRESETS, Preset};

@@ -4,7 +4,7 @@ use super::ForceWork;
 use crate::contact::{Contacts, Grips, Holds};
 use crate::forces::Fields;
 use crate::linear::Solved;
-use crate::math::Real;
+use crate::math::{Real, Vec3};
 use crate::particles::{Carry, PARTICLES, Particles, Remap, StateData, StateItem, StateVisitor};
 use crate::surface::CarriedPoints;
 
@@ -39,7 +39,8 @@ impl StepContext<'_> {
         self.carried.loosen_remapped(particles, remap);
         particles.visit_state(remap);
         let Self { contacts, grips, carried, .. } = self;
-        Companions { touching: contacts.touching, holds: grips.holds, carried }.visit_state(remap);
+        let Contacts { touching, slip, .. } = contacts;
+        Companions { touching, slip, holds: grips.holds, carried }.visit_state(remap);
         for k in remap.later_parts() {
             particles.id[k] = *self.next_id as u32;
             *self.next_id += 1;
@@ -51,6 +52,8 @@ impl StepContext<'_> {
 pub(crate) struct Companions<'a> {
     /// Contact mark of each particle: it touches nothing, touches an obstacle or is held by one. The next kick uses it.
     pub(crate) touching: &'a mut Vec<u32>,
+    /// Velocity at which each particle flows along the obstacle that it touches (m/s).
+    pub(crate) slip: &'a mut Vec<Vec3>,
     /// Particles that grips hold.
     pub(crate) holds: &'a mut Holds,
     /// Surface points that the particles carry.
@@ -60,8 +63,11 @@ pub(crate) struct Companions<'a> {
 impl Companions<'_> {
     /// Visits every state array once.
     pub(crate) fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
-        let data = StateData::Integers(self.touching);
-        visitor.visit(StateItem { name: "touching", unit: "1", set: PARTICLES, carry: Carry::Copy, data });
+        let mut item = |name, unit, data| {
+            visitor.visit(StateItem { name, unit, set: PARTICLES, carry: Carry::Copy, data })
+        };
+        item("touching", "1", StateData::Integers(self.touching));
+        item("slip", "m/s", StateData::Vectors(self.slip));
         self.holds.visit_state(visitor);
         self.carried.visit_state(visitor);
     }

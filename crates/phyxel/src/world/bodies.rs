@@ -188,16 +188,15 @@ impl World {
         let mut own = new.like(particles, model, self.next_id);
         make_clear(&mut own, &[], &self.placed_obstacles(), |_| "new particles")
             .map_err(|(_, pairs)| refuse(&format!("it would start inside obstacles: {pairs}")))?;
-        let Group { particles, method, touching, .. } = &mut self.groups[g];
+        let Group { particles, method, touching, slip, .. } = &mut self.groups[g];
         let (first, n) = (particles.len(), own.len());
         particles.append(own);
         if let Err(error) = method.take_births(particles, first) {
             particles.truncate(first);
             return Err(refuse(&error.message));
         }
-        if !touching.is_empty() {
-            touching.resize(first + n, TOUCHES_NOTHING);
-        }
+        touching.resize(first + n, TOUCHES_NOTHING);
+        slip.resize(first + n, Vec3::ZERO);
         self.next_id += n as u64;
         self.body_contacts.clear();
         Ok(())

@@ -53,6 +53,8 @@ struct Group {
     /// Contact mark of each particle: it touches nothing, touches an obstacle or sticks to one. The next kick uses it,
     /// so it is state.
     touching: Vec<u32>,
+    /// Velocity at which each particle flows along the obstacle that it touches; used by the next step (m/s).
+    slip: Vec<Vec3>,
     /// Scratch data of the contacts.
     given: Vec<Vec3>,
     pushes: Vec<Shift>,
@@ -67,7 +69,8 @@ struct Group {
 impl Group {
     /// Returns the data of the group that refers to the particles by index.
     fn companions(&mut self) -> Companions<'_> {
-        Companions { touching: &mut self.touching, holds: &mut self.holds, carried: &mut self.carried }
+        let Self { touching, slip, holds, carried, .. } = self;
+        Companions { touching, slip, holds, carried }
     }
 }
 

@@ -99,7 +99,8 @@ impl World {
                     others.push(Some(&mut group.particles));
                 }
             }
-            let Some(Group { particles, method, holds, touching, given, pushes, carried, .. }) = own else {
+            let Some(Group { particles, method, holds, touching, slip, given, pushes, carried, .. }) = own
+            else {
                 continue;
             };
             let mut bodies = BodyContactStep::new(&mut self.body_contacts, g, others);
@@ -115,6 +116,7 @@ impl World {
                     obstacles: posed,
                     time_step,
                     touching,
+                    slip,
                     given,
                     phase: None,
                     impulses: &mut interval.obstacle_impulses,

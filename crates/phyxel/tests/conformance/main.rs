@@ -354,6 +354,53 @@ fn slumped_block_rests_as_a_deposit() {
     });
 }
 
+/// Checks that flow over a sticky floor begins at the floor's surface, not at the centres of the lowest particles: they
+/// move along. A cube on rails is sheared by a grip at its top.
+#[test]
+fn sheared_flow_begins_at_the_floor() {
+    for_each_method(|row| {
+        if row.deposit.is_none() {
+            return;
+        }
+        let (a, n) = (0.02, 8);
+        let size = a * n as Real;
+        let material = elastic(8e4, 0.3).with(Property::Viscosity, 100.0);
+        let material = material.creeping(YieldMeasure::Deviatoric, 300.0, 1500.0);
+        let shear = Keyframe { time: 0.4, translation: vec3(0.4 * size, 0.0, 0.0), rotation: Vec3::ZERO };
+        let mut top = grip_across_z("top", "cube", [size - a, size], Axes::ALL, vec![]);
+        top.motion = Motion::try_new(vec![shear], Ease::Linear).unwrap();
+        let rails = Axes { x: false, y: true, z: true };
+        let floor = Shape::HalfSpace { normal: Vec3::Z, offset: 0.0 };
+        let mut world = world(row)
+            .gravity(Vec3::ZERO)
+            .body(bar("cube", [n, n, n], a, material))
+            .grip(top)
+            .grip(grip_across_z("rails", "cube", [0.0, size - a], rails, vec![]))
+            .obstacle(Obstacle { friction: Friction::Stick, ..Obstacle::new("floor", floor.into()) })
+            .build()
+            .unwrap();
+        let start = positions(&world);
+        world.advance(0.4).unwrap();
+        let x = positions(&world);
+        let moved: Vec<Real> = (0..n)
+            .map(|layer| {
+                let is_inner = |p: &Vec3| {
+                    let middle = |v: Real| (0.3..0.7).contains(&(v / size));
+                    (p.z / a) as usize == layer && middle(p.x) && middle(p.y)
+                };
+                let inner: Vec<usize> = (0..x.len()).filter(|&i| is_inner(&start[i])).collect();
+                inner.iter().map(|&i| x[i].x - start[i].x).sum::<Real>() / inner.len() as Real
+            })
+            .collect();
+        let shear = shear.translation.x / (size - 0.5 * a);
+        let share = moved[0] / (shear * 0.5 * a);
+        println!("{}: layers moved by {moved:.4?} m, the lowest by {share:.2} of a true shear", row.key);
+        // fits average over neighbourhoods: layers near a floor are sheared less than those far from it
+        assert!((0.2..1.2).contains(&share), "{}: {share}", row.key);
+        assert!(moved.is_sorted(), "{}: {moved:?}", row.key);
+    });
+}
+
 /// Checks a plane shear wave: particles may only move along y, and move with cos(π z/L). The amplitude falls with
 /// exp(−η k² t/ρ); elasticity is too weak to matter.
 #[test]

@@ -2,10 +2,10 @@
 
 use super::{Basis, BodyFacts, Embedded, Flow, MassRule, WorldBonds};
 use crate::forces::repulsion;
-use crate::material::{FlowRule, Lame, LameParameter, Property, Unseen, Yielding, can_flow};
+use crate::material::{FlowRule, Lame, LameParameter, Past, Property, Unseen, Yielding, can_flow};
 use crate::math::{
     CHUNK, Mat3, Quat, Real, Svd, Vec3, cbrt, cofactor, double_dot, exp, frobenius_norm, ln, max_over, outer,
-    scaled_columns, sum_over, symmetric_eigen, trace,
+    polar, scaled_columns, sum_over, symmetric_eigen, trace,
 };
 use crate::methods::{ElasticEnergy, LEAST_VOLUME_RATIO, StepContext};
 use crate::mls::{Answer, fit_row, fit_row_with_squares, gather_answers};
@@ -46,9 +46,10 @@ fn turned(rotation: Mat3, fraction: Real) -> Mat3 {
 
 impl Response<'_> {
     /// Returns P and the flow of a particle with deformation gradient F. Jones 2014 Eqs. 4, 6, 7.
+    /// The von Mises stress at the end of the last step is replaced by that at the end of this one if time passes.
     /// In matter that flows, P is the derivative of Ψ(F F_p⁻¹), P(s_e) F_p⁻ᵀ, with the bonds before the flow.
     #[inline]
-    fn of(&self, i: usize, f: Mat3, volume: Real, unseen: Real) -> (Mat3, Flow) {
+    fn of(&self, i: usize, f: Mat3, volume: Real, unseen: Real, shear_stress: &mut Real) -> (Mat3, Flow) {
         let BodyFacts { law, measure, .. } = self.bodies[self.particles.body[i] as usize];
         let lame = self.lame.at(i);
         let (time_step, rule) = self.flow.unwrap_or_default();
@@ -58,7 +59,11 @@ impl Response<'_> {
         }
         let yielding =
             Yielding { flow_rate: if self.flow.is_some() { yielding.flow_rate } else { 0.0 }, ..yielding };
-        let answer = yielding.answer((law, lame), f, self.hardening[i], time_step);
+        let past = Past { accumulated: self.hardening[i], shear_stress: *shear_stress };
+        let answer = yielding.answer((law, lame), f, past, time_step);
+        if self.flow.is_some() {
+            *shear_stress = answer.shear_stress;
+        }
         let flowed = answer.flow.map_or(0.0, |flow| flow.fraction);
         let density = self.particles.material[Property::Density].at(i);
         let sound_rate = (lame.p_wave_modulus() / density).sqrt() / cbrt(volume);
@@ -86,7 +91,7 @@ impl Response<'_> {
             forgotten,
             hardening: flowed.hardening,
             strain: flowed.strain,
-            work: volume * flowed.work + lost,
+            work: volume * flowed.work + lost * flowed.share,
             least_stretch: flowed.elastic.min_element(),
         };
         (scaled_columns(u, stress / flowed.plastic) * v.transpose(), flow)
@@ -114,14 +119,16 @@ impl Embedded {
     fn fit(&mut self, positions: &[Vec3], particles: &Particles, time_step: Option<Real>) {
         let Self { bonds, basis, answers, force, gradients, flows, lame, bodies, params, hardening, .. } =
             self;
+        let shear_stress = &mut self.shear_stress;
         let (bonds, basis) = (&*bonds, &*basis);
         let geometry = WorldBonds { bonds, positions };
         let flow = time_step.map(|dt| (dt, params.flow_rule));
         let turns = params.stabilization > 0.0;
         let response = Response { particles, lame, bodies, hardening, flow, turns };
         let rows = answers.par_iter_mut().zip(force.par_iter_mut()).zip(gradients.par_iter_mut());
-        let rows = rows.zip(flows.par_iter_mut()).with_min_len(MIN_ROWS).enumerate();
-        rows.for_each(|(i, (((answer, force), gradient), flow))| {
+        let rows = rows.zip(flows.par_iter_mut()).zip(shear_stress.par_iter_mut());
+        let rows = rows.with_min_len(MIN_ROWS).enumerate();
+        rows.for_each(|(i, ((((answer, force), gradient), flow), shear_stress))| {
             let own = &basis[i];
             if own.is_degenerate() {
                 (*answer, *force, *gradient) = (Answer::default(), Vec3::ZERO, Mat3::IDENTITY);
@@ -131,7 +138,7 @@ impl Embedded {
             let (fit, squares) = fit_row_with_squares(&bonds, &geometry, i);
             let f = fit.product * own.inverse_moment;
             let unseen = 0.5 * own.residual * (squares - double_dot(f, fit.product)).max(0.0);
-            let (stress, flowed) = response.of(i, f, own.volume, unseen);
+            let (stress, flowed) = response.of(i, f, own.volume, unseen, shear_stress);
             (*gradient, *flow) = (f, flowed);
             let residual = own.residual * (1.0 - flowed.forgotten);
             let carrier = stress * own.inverse_moment * own.volume - f * residual;
@@ -269,6 +276,16 @@ impl Embedded {
             .collect();
         self.gradients = gradients;
         partial.into_iter().sum()
+    }
+
+    /// Returns the rate of plastic strain of a particle in this step, in world space (1/s).
+    pub(super) fn plastic_rate(&self, i: usize, time_step: Real) -> Mat3 {
+        let (flow, f) = (&self.flows[i], self.gradients[i]);
+        if flow.fraction == 0.0 {
+            return Mat3::ZERO;
+        }
+        let stretch = polar(flow.plastic).1;
+        (f * stretch * f.inverse() - Mat3::IDENTITY) * (1.0 / time_step)
     }
 
     /// Applies ũ_ij = F_p u_ij to the bonds of every particle that flowed, and updates its plastic state. Returns the

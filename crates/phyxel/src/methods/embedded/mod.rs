@@ -65,6 +65,8 @@ pub struct Embedded {
     reach: Vec<Real>,
     /// Accumulated plastic stress α (Pa).
     hardening: Vec<Real>,
+    /// Von Mises stress at the end of the last step, where matter can flow (Pa).
+    shear_stress: Vec<Real>,
     /// Accumulated equivalent plastic strain (1).
     plastic_strain: Vec<Real>,
     /// Energy dissipated by plastic flow (J).
@@ -246,6 +248,7 @@ impl Method for Embedded {
         if self.params.integrator == Integrator::Newmark {
             self.push_by_viscosity(particles, ctx, 0.5 * dt);
         }
+        explicit::slip(particles, ctx, |i| self.plastic_rate(i, dt));
         explicit::meet_after_kick(particles, ctx);
         let n_yielded = self.flow(particles, ctx); // ũ_ij = F_p u_ij
         let mut report = StepReport::new(solved, n_yielded);
@@ -376,6 +379,7 @@ impl Embedded {
         item("room", "m", Carry::Mean, StateData::Reals(&mut self.room));
         item("reach", "m", Carry::Mean, StateData::Reals(&mut self.reach));
         item("plastic_stress", "Pa", Carry::Mean, StateData::Reals(&mut self.hardening));
+        item("shear_stress", "Pa", Carry::Mean, StateData::Reals(&mut self.shear_stress));
         item("plastic_strain", "1", Carry::Mean, StateData::Reals(&mut self.plastic_strain));
         item("plastic_work", "J", Carry::Sum, StateData::Reals(&mut self.plastic_work));
         item("plastic_gradient", "1", Carry::Mean, StateData::Matrices(&mut self.plastic_gradient));

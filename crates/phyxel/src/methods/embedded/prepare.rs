@@ -87,6 +87,7 @@ impl Embedded {
             embedded_position: particles.position.clone(),
             support_radius,
             hardening: vec![0.0; n],
+            shear_stress: vec![0.0; n],
             plastic_strain: vec![0.0; n],
             plastic_work: vec![0.0; n],
             plastic_gradient: vec![Mat3::IDENTITY; n],

@@ -11,7 +11,7 @@ use super::StepContext;
 use crate::contact::{Contacts, Phase, Shift};
 use crate::forces::Damping;
 use crate::linear::Solved;
-use crate::math::{Real, Vec3, sum_over};
+use crate::math::{Mat3, Real, Vec3, sum_over};
 use crate::particles::Particles;
 use rayon::prelude::*;
 
@@ -55,6 +55,13 @@ pub fn meet_before_moving(particles: &mut Particles, ctx: &mut StepContext<'_>) 
 /// Does the same as [`meet_before_moving`], after a kick at the end of the step.
 pub fn meet_after_kick(particles: &mut Particles, ctx: &mut StepContext<'_>) {
     meet(particles, ctx, Phase::AfterKick);
+}
+
+/// Lets particles that touch obstacles slide by what they flow, given the rate of plastic strain of each (1/s). Call it
+/// before [`meet_after_kick`].
+pub fn slip(particles: &Particles, ctx: &mut StepContext<'_>, rate: impl Fn(usize) -> Mat3 + Sync) {
+    let StepContext { timings, contacts, .. } = ctx;
+    timings.stage("contact", || obstacles::slip(contacts, particles, rate));
 }
 
 fn meet(particles: &mut Particles, ctx: &mut StepContext<'_>, phase: Phase) {

@@ -5,7 +5,7 @@ use super::Phase;
 use crate::contact::{
     Contact, Contacts, Friction, PosedObstacle, STUCK, Shift, TOUCHES, TOUCHES_NOTHING, Touch,
 };
-use crate::math::{CHUNK, Real, Vec3};
+use crate::math::{CHUNK, Mat3, Real, Vec3};
 use crate::particles::Particles;
 use rayon::prelude::*;
 
@@ -22,15 +22,16 @@ pub(super) fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, ph
     }
     contacts.touching.resize(particles.len(), TOUCHES_NOTHING);
     contacts.given.resize(particles.len(), Vec3::ZERO);
+    contacts.slip.resize(particles.len(), Vec3::ZERO);
     let Particles { position, velocity, mass, contact_radius, body, .. } = particles;
     let rows = position.par_chunks_mut(CHUNK).zip(velocity.par_chunks_mut(CHUNK));
     let rows = rows.zip(mass.par_chunks(CHUNK)).zip(contact_radius.par_chunks(CHUNK));
     let rows = rows.zip(contacts.touching.par_chunks_mut(CHUNK)).zip(contacts.given.par_chunks_mut(CHUNK));
-    let rows = rows.zip(body.par_chunks(CHUNK));
+    let rows = rows.zip(body.par_chunks(CHUNK)).zip(contacts.slip.par_chunks(CHUNK));
     // one partial sum per chunk, added in order: bitwise the same result for any number of threads
     let partial: Vec<Partial> = rows
         .enumerate()
-        .map(|(chunk, ((((((position, velocity), mass), radius), touching), given), body))| {
+        .map(|(chunk, (((((((position, velocity), mass), radius), touching), given), body), slip))| {
             let mut impulses = vec![Vec3::ZERO; obstacles.len()];
             let (mut work, mut pushes, mut n_pinched) = (0.0, Vec::new(), 0);
             // particle, obstacle, impulse
@@ -54,9 +55,11 @@ pub(super) fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, ph
                     respond_one(obstacles, phase, time_step, point, |meeting, obstacle| {
                         let (change, surface_velocity) = match meeting {
                             Meeting::Slides(contact) => {
-                                (contact.velocity_change(now), contact.surface_velocity)
+                                (contact.velocity_change(now - slip[i]), contact.surface_velocity)
                             }
-                            Meeting::Stuck(carried) => (carried - now, carried),
+                            Meeting::Stuck(carried) => {
+                                (carried + free_part(now - carried, slip[i]) - now, carried)
+                            }
                         };
                         now += change;
                         impulses[obstacle] += change * mass[i];
@@ -101,6 +104,42 @@ pub(super) fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, ph
         contacts.pushes.extend(pushes);
         *contacts.n_pinched += n_pinched;
     }
+}
+
+/// Lets particles that touch obstacles slide by what they flow. Contact holds a particle at its centre, half a spacing
+/// off the surface, where a layer that flows over the surface already moves: with the rate of plastic strain D and the
+/// surface's normal n, by r (2 D n − 2 n (n·D n)) at the distance r. Held at rest there, the layer would be thinner by
+/// r for all that flows on top of it.
+pub(super) fn slip(contacts: &mut Contacts<'_>, particles: &Particles, rate: impl Fn(usize) -> Mat3 + Sync) {
+    let (obstacles, time_step) = (contacts.obstacles, contacts.time_step);
+    if obstacles.is_empty() {
+        return;
+    }
+    let Particles { position, contact_radius, .. } = particles;
+    let marks = contacts.touching.par_iter().zip(contacts.slip.par_iter_mut());
+    marks.with_min_len(CHUNK).enumerate().for_each(|(i, (mark, slip))| {
+        if *mark == TOUCHES_NOTHING {
+            *slip = Vec3::ZERO;
+            return;
+        }
+        let reach = contact_radius[i] * (1.0 + TOUCHING);
+        let contact = obstacles.iter().find_map(|obstacle| obstacle.query(position[i], reach, time_step));
+        *slip = contact.map_or(Vec3::ZERO, |Contact { normal, .. }| {
+            let along = rate(i) * normal;
+            (along - normal * normal.dot(along)) * (2.0 * contact_radius[i])
+        });
+    });
+}
+
+/// Returns the part of the velocity of a particle that sticks to a surface, relative to it, that flow allows: along
+/// `slip` and at most as fast. Neighbours can then keep the particle from sliding into them, which no force could do if
+/// its velocity were prescribed.
+#[inline]
+fn free_part(relative: Vec3, slip: Vec3) -> Vec3 {
+    if slip == Vec3::ZERO {
+        return Vec3::ZERO;
+    }
+    slip * (relative.dot(slip) / slip.length_squared()).clamp(0.0, 1.0)
 }
 
 /// Sums over one chunk of particles.
@@ -161,4 +200,20 @@ fn respond_one(
         meet(Meeting::Slides(contact), k);
     }
     (mark, is_pinched)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::vec3;
+
+    /// Checks that flow lets a particle slide along its slip, up to its speed, and neither back nor aside.
+    #[test]
+    fn flow_only_frees_what_goes_along_with_it() {
+        let slip = vec3(2.0, 0.0, 0.0);
+        for (relative, free) in [(5.0, 2.0), (1.5, 1.5), (-1.0, 0.0)] {
+            assert_eq!(free_part(vec3(relative, -0.3, 4.0), slip), vec3(free, 0.0, 0.0));
+        }
+        assert_eq!(free_part(vec3(1.0, 2.0, 3.0), Vec3::ZERO), Vec3::ZERO);
+    }
 }

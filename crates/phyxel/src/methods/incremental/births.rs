@@ -20,6 +20,7 @@ impl Incremental {
         self.force.resize(n, Vec3::ZERO);
         for column in [
             &mut self.hardening,
+            &mut self.shear_stress,
             &mut self.plastic_strain,
             &mut self.plastic_work,
             &mut self.flow_fraction,

@@ -10,7 +10,7 @@
 //!   x_ij, y_ij bonds before and after the step (m)   τ Kirchhoff stress (Pa)   w_ij weight (1)   c_i stiffness (N/m)
 
 use super::{ForceForm, History, Increment, Incremental};
-use crate::material::{Answered, Unseen, Yielding};
+use crate::material::{Answered, Past, Unseen, Yielding};
 use crate::math::{
     Mat3, Real, Svd, Vec3, cbrt, cofactor, frobenius_norm, max_over, outer, pow, scaled_columns, sum_over,
     symmetric_eigen, symmetric_part, trace,
@@ -105,8 +105,8 @@ impl Incremental {
             let carrier = (stress * volume + sums.spare) * inverse;
             return super::Response { carrier, inverse_moment: inverse, gradient: f, ..Default::default() };
         }
-        let Answered { svd: Svd { u, sigma, v }, stress, flow } =
-            yielding.answer((body.law, lame), f, self.hardening[i], time_step);
+        let Answered { svd: Svd { u, sigma, v }, stress, shear_stress, flow } =
+            yielding.answer((body.law, lame), f, self.past(i), time_step);
         let flowed = flow.map_or(0.0, |flow| flow.fraction);
         let modulus = lame.p_wave_modulus();
         let unseen = Unseen {
@@ -140,9 +140,25 @@ impl Incremental {
             gradient: if is_changed { scaled_columns(u, left) * v.transpose() } else { f },
             fraction: forgotten,
             hardening: flow.map_or(0.0, |flow| flow.hardening),
+            shear_stress,
             strain: flow.map_or(0.0, |flow| flow.strain),
-            work: volume * flow.map_or(0.0, |flow| flow.work) + sums.unseen * forgotten * (2.0 - forgotten),
+            work: volume * flow.map_or(0.0, |flow| flow.work)
+                + sums.unseen * forgotten * (2.0 - forgotten) * flow.map_or(1.0, |flow| flow.share),
         }
+    }
+
+    /// Returns what the flow of a particle depends on besides its F.
+    pub(super) fn past(&self, i: usize) -> Past {
+        Past { accumulated: self.hardening[i], shear_stress: self.shear_stress[i] }
+    }
+
+    /// Returns the rate of plastic strain of a particle in this step, before its flow is stored (1/s).
+    pub(super) fn plastic_rate(&self, i: usize, time_step: Real) -> Mat3 {
+        let super::Response { strain, gradient, .. } = self.responses[i];
+        if strain == 0.0 {
+            return Mat3::ZERO;
+        }
+        (self.gradient[i] * gradient.inverse() - Mat3::IDENTITY) * (1.0 / time_step)
     }
 
     /// Stores the flow of the step in the state. Returns the number of particles that flowed.
@@ -151,12 +167,15 @@ impl Incremental {
             self.deform_rest();
         }
         let Self { responses, gradient, hardening, plastic_strain, plastic_work, flow_fraction, .. } = self;
+        let shear_stress = self.shear_stress.par_iter_mut();
         let state = gradient.par_iter_mut().zip(hardening.par_iter_mut()).zip(flow_fraction.par_iter_mut());
-        let state = state.zip(plastic_strain.par_iter_mut()).zip(plastic_work.par_iter_mut());
+        let state =
+            state.zip(plastic_strain.par_iter_mut()).zip(plastic_work.par_iter_mut()).zip(shear_stress);
         state.zip(responses.par_iter()).with_min_len(512).for_each(
-            |(((((gradient, hardening), fraction), strain), work), response)| {
+            |((((((gradient, hardening), fraction), strain), work), shear_stress), response)| {
                 *gradient = response.gradient;
                 *hardening += response.hardening;
+                *shear_stress = response.shear_stress;
                 *fraction = response.fraction;
                 *strain += response.strain;
                 *work += response.work;

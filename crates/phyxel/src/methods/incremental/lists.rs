@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 /// Width of the skin: lists reach farther than the support by this fraction of it.
 const SKIN: Real = 0.1;
-/// Elastic stretch above which a bond counts as stretched.
+/// Elastic stretch above which a bond counts as drawn, unless its ends are under pressure.
 const STRETCHED: Real = 1.02;
 /// Fraction of particles that may be strained by more than half the skin, and lack neighbours without weight.
 const FEW_STRAINED: Real = 0.002;
@@ -205,6 +205,7 @@ impl Incremental {
         };
         self.push =
             (0..n).map(|i| repulsion::stiffness(share, self.lame.at(i), particles.volume[i])).collect();
+        let volume_ratio = |i: usize| self.listed_gradient[i].determinant();
         let mut none = vec![(); n];
         neighbors.par_rows_mut(&mut self.bond_facts, &mut none).for_each(|(i, row, ())| {
             for (&j, bond) in neighbors.row(i).iter().zip(row) {
@@ -216,9 +217,10 @@ impl Incremental {
                 let stretch = (along.length_squared() / metric.square(along)).sqrt();
                 let squeeze = stretch.min(1.0);
                 let stiffness = (facts[i].stiffness + facts[j].stiffness) as f32;
+                let is_drawn = stretch > STRETCHED && volume_ratio(i) * volume_ratio(j) > 1.0;
                 *bond = BondFacts {
                     metric: [d.x, d.y, d.z, m.x, m.y, m.z].map(|v| v as f32),
-                    signed_stiffness: if stretch > STRETCHED { -stiffness } else { stiffness },
+                    signed_stiffness: if is_drawn { -stiffness } else { stiffness },
                     room: (0.5 * (room(i, squeeze) + room(j, squeeze))) as f32,
                 };
             }
@@ -283,7 +285,8 @@ impl Metric {
 pub(super) struct BondFacts {
     /// Metric of the bond divided by h_ij² (1/m²).
     metric: [f32; 6],
-    /// Stiffness of the residual, c_i + c_j (N/m); negative if the bond was stretched when lists were renewed.
+    /// Stiffness of the residual, c_i + c_j (N/m); negative if the bond was drawn when lists were renewed:
+    /// stretched, in matter that is not under pressure.
     signed_stiffness: f32,
     /// Distance below which the ends repel each other (m).
     room: f32,
@@ -303,7 +306,7 @@ impl BondFacts {
         self.signed_stiffness.abs()
     }
 
-    /// Returns the weight of the bond in the fit. Bonds that are stretched have it without their residual: if weights
+    /// Returns the weight of the bond in the fit. Bonds that are drawn have it without their residual: if weights
     /// fell with what the fit does not see, matter under tension would draw together and tear; if they did not, matter
     /// under pressure would buckle.
     #[inline(always)]

@@ -65,6 +65,8 @@ pub struct Incremental {
     gradient: Vec<Mat3>,
     /// Accumulated plastic stress α (Pa).
     hardening: Vec<Real>,
+    /// Von Mises stress at the end of the last step, where matter can flow (Pa).
+    shear_stress: Vec<Real>,
     /// Accumulated equivalent plastic strain (1).
     plastic_strain: Vec<Real>,
     /// Energy dissipated by plastic flow (J).
@@ -149,6 +151,8 @@ struct Response {
     fraction: Real,
     /// Increase of the accumulated plastic stress α (Pa).
     hardening: Real,
+    /// Von Mises stress after the flow, where matter can flow (Pa).
+    shear_stress: Real,
     /// Increase of the plastic strain (1).
     strain: Real,
     /// Dissipated energy (J).
@@ -158,7 +162,16 @@ struct Response {
 impl Default for Response {
     fn default() -> Self {
         let (carrier, inverse_moment, gradient) = (Mat3::ZERO, Mat3::ZERO, Mat3::IDENTITY);
-        Self { carrier, inverse_moment, gradient, fraction: 0.0, hardening: 0.0, strain: 0.0, work: 0.0 }
+        Self {
+            carrier,
+            inverse_moment,
+            gradient,
+            fraction: 0.0,
+            hardening: 0.0,
+            shear_stress: 0.0,
+            strain: 0.0,
+            work: 0.0,
+        }
     }
 }
 
@@ -250,6 +263,7 @@ impl Method for Incremental {
             |name, unit, set, carry, data| visitor.visit(StateItem { name, unit, set, carry, data });
         item("gradient", "1", PARTICLES, Carry::Mean, StateData::Matrices(&mut self.gradient));
         item("plastic_stress", "Pa", PARTICLES, Carry::Mean, StateData::Reals(&mut self.hardening));
+        item("shear_stress", "Pa", PARTICLES, Carry::Mean, StateData::Reals(&mut self.shear_stress));
         item("plastic_strain", "1", PARTICLES, Carry::Mean, StateData::Reals(&mut self.plastic_strain));
         item("plastic_work", "J", PARTICLES, Carry::Sum, StateData::Reals(&mut self.plastic_work));
         item("flow_fraction", "1", PARTICLES, Carry::Mean, StateData::Reals(&mut self.flow_fraction));
@@ -357,10 +371,11 @@ impl Incremental {
 
     /// Computes flow, stress and forces of the present shape. Returns the number of particles that flowed.
     fn compute_forces(&mut self, particles: &Particles, ctx: &mut StepContext<'_>) -> usize {
-        let StepContext { timings, time_step, .. } = ctx;
-        timings.stage("deformation", || self.respond(particles, *time_step));
-        timings.stage("forces", || self.gather_forces(particles));
-        timings.stage("deformation", || self.keep_flow())
+        let dt = ctx.time_step;
+        ctx.timings.stage("deformation", || self.respond(particles, dt));
+        ctx.timings.stage("forces", || self.gather_forces(particles));
+        explicit::slip(particles, ctx, |i| self.plastic_rate(i, dt));
+        ctx.timings.stage("deformation", || self.keep_flow())
     }
 
     /// Computes weights, moments, stress and forces without flow and without timings, for use outside a step.

@@ -52,6 +52,7 @@ impl Incremental {
             room: rooms(particles, &keys(&matter.pieces(), particles)),
             gradient: vec![Mat3::IDENTITY; n],
             hardening: vec![0.0; n],
+            shear_stress: vec![0.0; n],
             plastic_strain: vec![0.0; n],
             plastic_work: vec![0.0; n],
             flow_fraction: vec![0.0; n],

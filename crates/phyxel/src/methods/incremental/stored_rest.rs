@@ -45,8 +45,8 @@ impl Incremental {
             *f = product * inverse;
             let body = &this.bodies[particles.body[i] as usize];
             let yielding = Yielding::at(&particles.material, i, body.measure, this.params.flow_rule);
-            let Answered { svd: Svd { u, v, .. }, stress, flow } =
-                yielding.answer((body.law, this.lame.at(i)), *f, this.hardening[i], time_step);
+            let Answered { svd: Svd { u, v, .. }, stress, shear_stress, flow } =
+                yielding.answer((body.law, this.lame.at(i)), *f, this.past(i), time_step);
             let volume = particles.volume[i];
             let before_flow = flow.map_or(stress, |flow| stress / flow.plastic);
             *response = Response {
@@ -55,6 +55,7 @@ impl Incremental {
                 gradient: flow.map_or(*f, |flow| scaled_columns(u, flow.elastic) * v.transpose()),
                 fraction: flow.map_or(0.0, |flow| flow.fraction),
                 hardening: flow.map_or(0.0, |flow| flow.hardening),
+                shear_stress,
                 strain: flow.map_or(0.0, |flow| flow.strain),
                 work: volume * flow.map_or(0.0, |flow| flow.work),
             };

@@ -70,7 +70,7 @@ impl Methods {
         let bodies = members.iter().map(|m| (m.index, &m.body.carried));
         let with_points: Vec<(u32, &Carried)> = bodies.filter(|b| !b.1.points.is_empty()).collect();
         let carried = CarriedPoints::new(&with_points, &particles, &bonds);
-        let touching = vec![TOUCHES_NOTHING; particles.len()];
+        let (touching, slip) = (vec![TOUCHES_NOTHING; particles.len()], vec![Vec3::ZERO; particles.len()]);
         let group = Group {
             key: key.into(),
             bodies: members.iter().map(|m| m.index).collect(),
@@ -78,6 +78,7 @@ impl Methods {
             method,
             holds,
             touching,
+            slip,
             given: Vec::new(),
             pushes: Vec::new(),
             carried,

@@ -39,7 +39,7 @@ fn disagree(method: &mut Embedded, particles: &Particles) {
 /// Runs `act` with a context that has no obstacles, grips or fields.
 fn with_context<T>(time_step: Real, act: impl FnOnce(&mut StepContext<'_>) -> T) -> T {
     let (mut touching, mut given, mut holds) = (Vec::new(), Vec::new(), Holds::default());
-    let (mut touches, mut pushes) = (Vec::new(), Vec::new());
+    let (mut touches, mut pushes, mut slip) = (Vec::new(), Vec::new(), Vec::new());
     let (mut obstacle_work, mut grip_work, mut n_pinched) = (0.0, 0.0, 0);
     let (mut next_id, mut timings, mut carried) = (1_000_000, Timings::default(), CarriedPoints::default());
     let mut no_bodies = BodyContacts::new(false, Vec::new());
@@ -47,6 +47,7 @@ fn with_context<T>(time_step: Real, act: impl FnOnce(&mut StepContext<'_>) -> T)
         obstacles: &[],
         time_step,
         touching: &mut touching,
+        slip: &mut slip,
         given: &mut given,
         phase: None,
         impulses: &mut [],
