@@ -4,15 +4,17 @@ use crate::failure::Failure;
 use crate::surfaces::Surfaces;
 use crate::{clock, memory};
 use phyxel::contact::Obstacle;
-use phyxel::geometry::Fill;
+use phyxel::geometry::{Fill, GridStore};
 use phyxel::methods::CATALOGUE;
 use phyxel::world::World;
+use phyxel_io::GridCache;
 use phyxel_io::results::{BodyInfo, BundledScene, ContentDigest, ResultError, ResultFolder, bundle_meshes};
 use phyxel_io::scene::description::{Resolution, Sampling, Scene, Varying};
 use phyxel_io::scene::{
     BuiltScene, LARGEST_FILE, ParseOptions, SceneFile, WorldOptions, apply_overrides, with_method,
 };
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Returns the number of particles that fit into memory if all are of the largest kind in the scene.
 fn max_particles(scene: &Scene) -> usize {
@@ -141,7 +143,9 @@ impl SceneText {
     pub(crate) fn build(&self) -> Result<SceneSource, Failure> {
         let file = self.parse()?;
         let folder = self.folder();
-        let options = WorldOptions { clock: Some(clock::seconds), max_particles: max_particles(&file.scene) };
+        let grid_store = GridCache::of_user().map(|cache| Arc::new(cache) as Arc<dyn GridStore>);
+        let max_particles = max_particles(&file.scene);
+        let options = WorldOptions { clock: Some(clock::seconds), max_particles, grid_store };
         let BuiltScene { world, surfaces, obstacles } = file.build(&folder, &options)?;
         let surfaces = Surfaces::new(&file.scene, &world, surfaces);
         let title = file.scene.title.clone().unwrap_or_else(|| scene_name(&self.path));

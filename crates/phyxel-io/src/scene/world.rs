@@ -10,7 +10,7 @@ use crate::mesh::{self, PolygonMesh};
 use crate::surface::SurfaceMesh;
 use phyxel::contact::{Axes, Grip, Keyframe, Motion, Obstacle};
 use phyxel::forces::{Field, ForceField};
-use phyxel::geometry::{Fill, FillError, PlacedShape, Placement, Shape, Spacing, TriangleMesh};
+use phyxel::geometry::{Fill, FillError, GridStore, PlacedShape, Placement, Shape, Spacing, TriangleMesh};
 use phyxel::math::{Quat, Real, Vec3};
 use phyxel::methods::{ColumnInfo, Refusal, find_method};
 use phyxel::surface::Carried;
@@ -20,17 +20,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Options of a world that are not part of the scene.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct WorldOptions {
     /// Largest number of particles of all bodies together; more are refused.
     pub max_particles: usize,
     /// Clock that returns seconds, for timings of the stages.
     pub clock: Option<fn() -> Real>,
+    /// Store of the distance grids of mesh obstacles, if they are to be kept between runs.
+    pub grid_store: Option<Arc<dyn GridStore>>,
 }
 
 impl Default for WorldOptions {
     fn default() -> Self {
-        Self { max_particles: Fill::DEFAULT_MAX_PARTICLES, clock: None }
+        Self { max_particles: Fill::DEFAULT_MAX_PARTICLES, clock: None, grid_store: None }
     }
 }
 
@@ -81,6 +83,9 @@ impl SceneFile {
         }
         if let Some(clock) = options.clock {
             builder = builder.clock(clock);
+        }
+        if let Some(store) = &options.grid_store {
+            builder = builder.grid_store(store.clone());
         }
         for ((body, mut built), surface) in scene.bodies.iter().zip(bodies).zip(&surfaces) {
             if let (Some(surface), Some(scene::Surface::Mesh { order, .. })) = (surface, body.surface) {

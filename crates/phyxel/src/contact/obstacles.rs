@@ -1,7 +1,7 @@
 //! Obstacles of any shape, static or moving, with Coulomb friction.
 
 use super::{Motion, Pose};
-use crate::geometry::{DistanceGrid, DistanceGridError, PlacedShape, Placement, Shape};
+use crate::geometry::{DistanceGrid, DistanceGridError, GridStore, PlacedShape, Placement, Shape};
 use crate::math::{Real, Vec3};
 use std::sync::Arc;
 
@@ -48,7 +48,11 @@ const MAX_GRID_NODES: usize = 32_000_000;
 impl Surface {
     /// Prepares a shape for queries. Meshes get a grid of distances with cells of half of `spacing`, the smallest
     /// spacing of the bodies (m).
-    pub(crate) fn try_new(shape: &PlacedShape, spacing: Real) -> Result<Self, DistanceGridError> {
+    pub(crate) fn try_new(
+        shape: &PlacedShape,
+        spacing: Real,
+        store: &dyn GridStore,
+    ) -> Result<Self, DistanceGridError> {
         if let Shape::HalfSpace { normal, .. } = shape.shape {
             let normal = shape.placement.direction_to_world(normal).normalize();
             return Ok(Self::Plane { normal, offset: -shape.signed_distance(Vec3::ZERO) });
@@ -61,7 +65,7 @@ impl Surface {
             solid => (solid, None),
         };
         let cell = 0.5 * spacing / shape.placement.scale;
-        let grid = DistanceGrid::bake(solid, cell, 4.0 * cell, wall.unwrap_or(0.0), MAX_GRID_NODES)?;
+        let grid = DistanceGrid::bake(solid, cell, 4.0 * cell, wall.unwrap_or(0.0), MAX_GRID_NODES, store)?;
         Ok(Self::Baked(Baked { grid: Arc::new(grid), placement: shape.placement, asked_cell: cell, wall }))
     }
 
@@ -328,13 +332,14 @@ impl PosedObstacle {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geometry::NoStore;
     use crate::math::{Quat, Random, vec3};
 
     fn posed(shape: Shape, inside: bool, end: Pose) -> PosedObstacle {
         let shape = PlacedShape::from(shape);
         PosedObstacle {
             bounds: shape.bounds().filter(|_| !inside).map(|b| (b.min, b.max)),
-            surface: Surface::try_new(&shape, 0.1).unwrap(),
+            surface: Surface::try_new(&shape, 0.1, &NoStore).unwrap(),
             sign: if inside { -1.0 } else { 1.0 },
             friction: Friction::Coulomb(0.5),
             moving: end != Pose::IDENTITY,

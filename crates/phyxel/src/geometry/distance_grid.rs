@@ -7,7 +7,8 @@ use rayon::prelude::*;
 
 use super::aabb::Aabb;
 use super::shape::Shape;
-use crate::math::{Real, Vec3, vec3};
+use crate::math::{Fnv, Real, Vec3, vec3};
+use std::fmt::{Debug, Write};
 
 /// Signed distance of a shape on the nodes of a grid in the shape's own frame, interpolated trilinearly.
 #[derive(Clone, Debug)]
@@ -40,17 +41,43 @@ pub enum DistanceGridError {
     },
 }
 
+/// A place that keeps the nodes of grids between runs: computing them takes seconds.
+pub trait GridStore: Debug + Send + Sync {
+    /// Returns the values that were kept under a key.
+    fn load(&self, key: u64) -> Option<Vec<f32>>;
+
+    /// Keeps values under a key, if possible.
+    fn keep(&self, key: u64, values: &[f32]);
+}
+
+/// Keeps nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct NoStore;
+
+impl GridStore for NoStore {
+    fn load(&self, _key: u64) -> Option<Vec<f32>> {
+        None
+    }
+
+    fn keep(&self, _key: u64, _values: &[f32]) {}
+}
+
+/// Number of this way to compute nodes; one that gives other values must have another number.
+const WAY: u64 = 1;
+
 impl DistanceGrid {
     /// Computes the grid of a shape. It extends beyond the shape by `margin` and one more cell. If that takes more than
     /// `max_nodes` nodes of 4 bytes, the cells are enlarged until it fits; [`DistanceGrid::cell_size`] returns the size
     /// used. Nodes are exact up to the distance `exact` and eight cells from the surface of a closed shape; farther ones
-    /// have the right sign and may be nearer to 0 than the true distance, by up to seven cells.
+    /// have the right sign and may be nearer to 0 than the true distance, by up to seven cells. Nodes that are in the
+    /// store are not computed.
     pub fn bake(
         shape: &Shape,
         cell_size: Real,
         margin: Real,
         exact: Real,
         max_nodes: usize,
+        store: &dyn GridStore,
     ) -> Result<Self, DistanceGridError> {
         if !(cell_size > 0.0 && margin >= 0.0 && (cell_size + margin).is_finite()) {
             return Err(DistanceGridError::BadSize { cell_size, margin });
@@ -65,6 +92,11 @@ impl DistanceGrid {
         let counts = node_counts(&bounds, cell_size);
         let origin = bounds.center() - 0.5 * cell_size * (counts - Vec3::ONE);
         let counts = [counts.x as usize, counts.y as usize, counts.z as usize];
+        let n_nodes = counts[0] * counts[1] * counts[2];
+        let key = key(shape, cell_size, margin, exact);
+        if let Some(values) = store.load(key).filter(|values| values.len() == n_nodes) {
+            return Ok(Self { origin, cell_size, counts, values, shape_bounds });
+        }
         let nodes = Nodes { shape, origin, cell_size };
         // at a hole, the sign changes far from any surface, which corners of blocks may not show
         let mut is_closed = true;
@@ -79,7 +111,9 @@ impl DistanceGrid {
                 (0..counts[0]).map(|x| far(x).unwrap_or_else(|| walk.value(node(x)))).collect()
             })
             .collect();
-        Ok(Self { origin, cell_size, counts, values: rows.concat(), shape_bounds })
+        let values = rows.concat();
+        store.keep(key, &values);
+        Ok(Self { origin, cell_size, counts, values, shape_bounds })
     }
 
     /// Returns the edge of a cell (m); larger than requested if the limit on nodes required it.
@@ -142,6 +176,18 @@ impl DistanceGrid {
         let base = index.x as usize + self.counts[0] * (index.y as usize + self.counts[1] * index.z as usize);
         Some((base, place - index))
     }
+}
+
+/// Returns a key of everything that nodes depend on.
+fn key(shape: &Shape, cell_size: Real, margin: Real, exact: Real) -> u64 {
+    let mut digest = Fnv::default();
+    write!(digest, "{WAY} {cell_size:?} {margin:?} {exact:?} {shape:?}").expect("a digest takes any text");
+    shape.visit_meshes(&mut |mesh| {
+        let coordinates = mesh.vertices().iter().flat_map(Vec3::to_array);
+        coordinates.for_each(|x| digest.add(&x.to_le_bytes()));
+        mesh.triangles().iter().flatten().for_each(|vertex| digest.add(&vertex.to_le_bytes()));
+    });
+    digest.0
 }
 
 /// Returns the number of nodes along each axis, with at least one cell beyond the bounds.
@@ -259,7 +305,7 @@ mod tests {
     use super::super::TriangleMesh;
     use super::*;
     use crate::math::Random;
-    use std::sync::Arc;
+    use std::sync::{Arc, Mutex};
 
     fn assert_follows(shape: &Shape, grid: &DistanceGrid, tolerance: Real) {
         let mut random = Random::with_stream(3, 0);
@@ -274,11 +320,11 @@ mod tests {
     #[test]
     fn baked_distance_follows_the_exact_one() {
         let torus = Shape::Torus { radius: 1.0, tube_radius: 0.4 };
-        let grid = DistanceGrid::bake(&torus, 0.05, 0.2, 1.0, 1 << 20).unwrap();
+        let grid = DistanceGrid::bake(&torus, 0.05, 0.2, 1.0, 1 << 20, &NoStore).unwrap();
         assert_eq!(grid.cell_size(), 0.05);
         assert_follows(&torus, &grid, 0.03);
         let mesh = Shape::Mesh(Arc::new(torus.triangulate(40).unwrap()));
-        let grid = DistanceGrid::bake(&mesh, 0.05, 0.2, 1.0, 1 << 20).unwrap();
+        let grid = DistanceGrid::bake(&mesh, 0.05, 0.2, 1.0, 1 << 20, &NoStore).unwrap();
         assert_follows(&mesh, &grid, 0.03);
     }
 
@@ -289,7 +335,7 @@ mod tests {
         let mesh = |shape: &Shape| Shape::Mesh(Arc::new(shape.triangulate(20).unwrap()));
         let both = Shape::Union(vec![mesh(&Shape::Sphere { radius: 0.8 }).into(), mesh(&star).into()]);
         for (shape, exact) in [(mesh(&Shape::Sphere { radius: 1.0 }), 0.0), (mesh(&star), 0.3), (both, 0.0)] {
-            let grid = DistanceGrid::bake(&shape, 0.03, 0.5, exact, 1 << 22).unwrap();
+            let grid = DistanceGrid::bake(&shape, 0.03, 0.5, exact, 1 << 22, &NoStore).unwrap();
             let cell = grid.cell_size;
             let mut n_far = 0;
             for (index, &value) in grid.values.iter().enumerate().step_by(7) {
@@ -316,7 +362,7 @@ mod tests {
         let ball = Shape::Sphere { radius: 1.0 }.triangulate(20).unwrap();
         let open = TriangleMesh::try_new(ball.vertices().to_vec(), ball.triangles()[3..].to_vec()).unwrap();
         let mesh = Shape::Mesh(Arc::new(open));
-        let grid = DistanceGrid::bake(&mesh, 0.05, 0.0, 0.0, 1 << 20).unwrap();
+        let grid = DistanceGrid::bake(&mesh, 0.05, 0.0, 0.0, 1 << 20, &NoStore).unwrap();
         for (index, &value) in grid.values.iter().enumerate() {
             let (x, rest) = (index % grid.counts[0], index / grid.counts[0]);
             let node = vec3(x as Real, (rest % grid.counts[1]) as Real, (rest / grid.counts[1]) as Real);
@@ -328,7 +374,7 @@ mod tests {
     #[test]
     fn gradient_is_the_slope_of_the_value() {
         let shape = Shape::Cone { radius: 0.6, height: 1.0 };
-        let grid = DistanceGrid::bake(&shape, 0.07, 0.1, 0.0, 1 << 20).unwrap();
+        let grid = DistanceGrid::bake(&shape, 0.07, 0.1, 0.0, 1 << 20, &NoStore).unwrap();
         let p = vec3(0.1234, 0.0817, -0.2345);
         let step = 1e-6;
         let gradient = grid.signed_distance_and_gradient(p).1;
@@ -342,7 +388,7 @@ mod tests {
     #[test]
     fn outside_the_distance_is_positive_and_not_too_large() {
         let shape = Shape::Sphere { radius: 1.0 };
-        let grid = DistanceGrid::bake(&shape, 0.1, 0.3, 0.0, 1 << 20).unwrap();
+        let grid = DistanceGrid::bake(&shape, 0.1, 0.3, 0.0, 1 << 20, &NoStore).unwrap();
         for p in [vec3(3.0, 0.0, 0.0), vec3(2.0, 2.0, -2.0), vec3(0.0, -1.9, 0.5)] {
             let distance = grid.signed_distance(p);
             assert!(distance > 0.0 && distance <= shape.signed_distance(p));
@@ -351,7 +397,8 @@ mod tests {
 
     #[test]
     fn memory_limit_makes_cells_larger_and_says_so() {
-        let grid = DistanceGrid::bake(&Shape::Sphere { radius: 1.0 }, 0.001, 0.1, 0.0, 10_000).unwrap();
+        let grid =
+            DistanceGrid::bake(&Shape::Sphere { radius: 1.0 }, 0.001, 0.1, 0.0, 10_000, &NoStore).unwrap();
         assert!(grid.n_nodes() <= 10_000);
         assert!(grid.cell_size() > 0.05);
     }
@@ -360,9 +407,40 @@ mod tests {
     fn infinite_shapes_and_bad_sizes_are_refused() {
         let ground = Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 };
         assert_eq!(
-            DistanceGrid::bake(&ground, 0.1, 0.1, 0.0, 1000).unwrap_err(),
+            DistanceGrid::bake(&ground, 0.1, 0.1, 0.0, 1000, &NoStore).unwrap_err(),
             DistanceGridError::Infinite
         );
-        assert!(DistanceGrid::bake(&Shape::Sphere { radius: 1.0 }, 0.0, 0.1, 0.0, 1000).is_err());
+        assert!(DistanceGrid::bake(&Shape::Sphere { radius: 1.0 }, 0.0, 0.1, 0.0, 1000, &NoStore).is_err());
+    }
+
+    /// Checks that grids of other shapes, sizes and meshes are told apart, and that kept nodes give the same grid.
+    #[test]
+    fn kept_nodes_give_the_same_grid_and_no_other_one() {
+        #[derive(Debug, Default)]
+        struct Kept(Mutex<Vec<(u64, Vec<f32>)>>);
+        impl GridStore for Kept {
+            fn load(&self, key: u64) -> Option<Vec<f32>> {
+                self.0.lock().unwrap().iter().find(|kept| kept.0 == key).map(|kept| kept.1.clone())
+            }
+
+            fn keep(&self, key: u64, values: &[f32]) {
+                self.0.lock().unwrap().push((key, values.to_vec()));
+            }
+        }
+        let store = Kept::default();
+        let sphere = |radius: Real| Shape::Mesh(Arc::new(Shape::Sphere { radius }.triangulate(12).unwrap()));
+        let bake = |radius: Real, cell: Real| {
+            DistanceGrid::bake(&sphere(radius), cell, 0.1, 0.0, 1 << 20, &store).unwrap()
+        };
+        let first = bake(1.0, 0.1);
+        let n_kept = || store.0.lock().unwrap().len();
+        assert_eq!(bake(1.0, 0.1).values, first.values);
+        assert_eq!(n_kept(), 1);
+        bake(1.0 + 1e-12, 0.1);
+        bake(1.0, 0.1 + 1e-12);
+        assert_eq!(n_kept(), 3);
+        // values that do not fit are computed again
+        store.0.lock().unwrap()[0].1.pop();
+        assert_eq!(bake(1.0, 0.1).values, first.values);
     }
 }

@@ -18,7 +18,7 @@ mod triangulate;
 mod volume;
 
 pub use aabb::Aabb;
-pub use distance_grid::{DistanceGrid, DistanceGridError};
+pub use distance_grid::{DistanceGrid, DistanceGridError, GridStore, NoStore};
 pub use fill::{Fill, FillError, Filled, Sampling, Size, Spacing, fill};
 pub use mesh::{ClosestPoint, TriangleMesh, TriangleMeshError};
 pub use placement::{PlacedShape, Placement};

@@ -5,12 +5,14 @@
 
 mod decompose;
 mod elementary;
+mod fnv;
 mod random;
 mod range;
 mod sums;
 
 pub use decompose::{Svd, polar, svd, symmetric_eigen};
 pub use elementary::{acos, atan2, cbrt, cos, cube, exp, hypot, ln, log2, pow, power, sin, square};
+pub use fnv::Fnv;
 pub use glam;
 pub use random::Random;
 pub use range::Range;

@@ -1,7 +1,7 @@
 //! Access to state: each array is listed once; checkpoints, reordering, splitting, merging and digests are visitors.
 
 use super::Parameter;
-use crate::math::{Mat3, Real, Vec3};
+use crate::math::{Fnv, Mat3, Real, Vec3};
 
 /// Name of the set of single numbers that decide which items follow them. A visitor that compares all state before it
 /// replaces any must replace these at once.
@@ -65,15 +65,15 @@ pub struct Digest(pub u64);
 
 impl Default for Digest {
     fn default() -> Self {
-        Self(0xCBF2_9CE4_8422_2325)
+        Self(Fnv::default().0)
     }
 }
 
 impl Digest {
     fn add(&mut self, bits: u64) {
-        for byte in bits.to_le_bytes() {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
-        }
+        let mut digest = Fnv(self.0);
+        digest.add(&bits.to_le_bytes());
+        self.0 = digest.0;
     }
 
     fn add_real(&mut self, x: &Real) {

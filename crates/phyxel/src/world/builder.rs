@@ -14,7 +14,7 @@ use crate::contact::{
     BodyContacts, BodyTraits, Grip, GripMove, Holds, Obstacle, Pose, PosedObstacle, Surface,
 };
 use crate::forces::ForceField;
-use crate::geometry::{Fill, FillError, Filled, PlacedShape, Spacing, fill};
+use crate::geometry::{Fill, FillError, Filled, GridStore, NoStore, PlacedShape, Spacing, fill};
 use crate::material::Material;
 use crate::math::{Real, Vec3};
 use crate::methods::{CATALOGUE, MethodError, MethodFactory, Timings};
@@ -193,6 +193,7 @@ pub struct WorldBuilder {
     events: Vec<Event>,
     body_contact: bool,
     timings: Timings,
+    grid_store: Arc<dyn GridStore>,
 }
 
 impl Default for WorldBuilder {
@@ -209,6 +210,7 @@ impl Default for WorldBuilder {
             events: Vec::new(),
             body_contact: true,
             timings: Timings::default(),
+            grid_store: Arc::new(NoStore),
         }
     }
 }
@@ -283,6 +285,12 @@ impl WorldBuilder {
     /// Sets a clock that returns seconds, to measure the time of each stage.
     pub fn clock(mut self, clock: fn() -> Real) -> Self {
         self.timings = Timings::new(clock);
+        self
+    }
+
+    /// Sets a store of the distance grids of mesh obstacles, whose computation takes seconds.
+    pub fn grid_store(mut self, store: Arc<dyn GridStore>) -> Self {
+        self.grid_store = store;
         self
     }
 
@@ -449,7 +457,7 @@ impl WorldBuilder {
         let one = |(k, o): (usize, &Obstacle)| {
             let failed =
                 |e| BuildError::Obstacle { obstacle: k, name: o.name.clone(), problem: format!("{e}") };
-            let surface = Surface::try_new(&o.shape, smallest).map_err(failed)?;
+            let surface = Surface::try_new(&o.shape, smallest, &*self.grid_store).map_err(failed)?;
             // a container has no bounds: particles anywhere outside of it must be found and kept in
             let bounds = o.shape.bounds().filter(|_| !o.inside).map(|b| (b.min, b.max));
             Ok(PosedObstacle {

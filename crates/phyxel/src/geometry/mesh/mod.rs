@@ -7,6 +7,7 @@ mod topology;
 mod triangle;
 mod winding;
 
+use std::fmt;
 use std::sync::OnceLock;
 
 use super::aabb::Aabb;
@@ -19,7 +20,7 @@ use winding::Moments;
 
 /// A triangle mesh. Vertices and triangles cannot change after construction, so that the search trees, which are built
 /// on first use, always match.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct TriangleMesh {
     vertices: Vec<Vec3>,
     triangles: Vec<[u32; 3]>,
@@ -28,6 +29,13 @@ pub struct TriangleMesh {
     rim: OnceLock<Option<Rim>>,
     has_inside: OnceLock<bool>,
     volume: OnceLock<Real>,
+}
+
+impl fmt::Debug for TriangleMesh {
+    /// Writes the numbers of vertices and triangles: meshes and their search trees are long.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TriangleMesh({} vertices, {} triangles)", self.vertices.len(), self.triangles.len())
+    }
 }
 
 /// Reason why vertices and triangles do not make a mesh.
