@@ -3,13 +3,13 @@
 //! A file begins with [`OPENING`], the CRC-32 of what follows, and the number of values; then the values, compressed by
 //! zstd. Files that are damaged count as missing, and the grid is computed again. What cannot be written is not kept.
 
+use crate::read_file;
+use crate::results::atomic::{Durability, write_atomically};
 use phyxel::geometry::GridStore;
 use std::fs::{self, File, FileTimes};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::SystemTime;
-
-use crate::results::atomic::{Durability, write_atomically};
 
 const OPENING: &[u8] = b"phyxel distance grid 1\n";
 /// Grids with fewer values are computed quickly and are not kept.
@@ -74,7 +74,7 @@ impl GridCache {
 impl GridStore for GridCache {
     fn load(&self, key: u64) -> Option<Vec<f32>> {
         let path = self.path(key);
-        let values = decoded(&fs::read(&path).ok()?)?;
+        let values = decoded(&read_file(&path, MOST_BYTES).ok()?)?;
         // the time of the last use, by which files are removed
         let used = File::options().append(true).open(&path);
         let _ = used.and_then(|file| file.set_times(FileTimes::new().set_modified(SystemTime::now())));
@@ -86,7 +86,7 @@ impl GridStore for GridCache {
             return;
         }
         let Some(bytes) = encoded(values) else { return };
-        if write_atomically(Path::new(&self.path(key)), &bytes, Durability::Process).is_ok() {
+        if write_atomically(&self.path(key), &bytes, Durability::Process).is_ok() {
             let _ = self.tidy();
         }
     }
@@ -117,6 +117,7 @@ fn decoded(bytes: &[u8]) -> Option<Vec<f32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
     #[test]
     fn large_grids_are_kept_and_damaged_ones_are_missing() {
         let folder = std::env::temp_dir().join(format!("phyxel-grids-{}", std::process::id()));
