@@ -8,7 +8,8 @@
 use crate::cloud::{Cloud, cubic_spline};
 use crate::lattice::{BITS, Lattice, Place, corners};
 use crate::mesh::Mesh;
-use crate::{MOST_CELLS, SkinError, tunnels};
+use crate::tunnels::Border;
+use crate::{MOST_CELLS, SkinError};
 use phyxel::math::{Real, Vec3, log2, power, sum_over, vec3};
 use rayon::prelude::*;
 
@@ -35,7 +36,7 @@ const LOWEST: Real = 0.5;
 /// Rounds of filling tunnels: a tunnel that is two nodes wide may be one node wide after its neighbour is filled.
 const MOST_FILLINGS: usize = 3;
 
-/// Density that fills a tunnel, in parts of the one at the surface.
+/// Density that fills a tunnel or a pocket, in parts of the one at the surface.
 const FILLED: Real = 1.05;
 
 /// Density of the particles as a function of position.
@@ -103,6 +104,9 @@ impl<'a> Field<'a> {
                 break;
             }
             iso = next;
+            surface = self.march(&sampled, iso);
+        }
+        if sampled.fill_pockets(iso) {
             surface = self.march(&sampled, iso);
         }
         for _ in 0..MOST_FILLINGS {
@@ -202,9 +206,21 @@ impl<'a> Field<'a> {
 impl Sampled {
     /// Fills tunnels that are one node wide; returns false if there are none.
     fn fill_tunnels(&mut self, iso: Real) -> bool {
-        let found = tunnels::narrowest(&self.lattice, |node| self.densities[node as usize] > iso);
-        found.iter().for_each(|&node| self.densities[node as usize] = FILLED * iso);
-        !found.is_empty()
+        let is_inside = |node: u32| self.densities[node as usize] > iso;
+        let found = Border::new(&self.lattice, &is_inside).tunnels();
+        self.fill(&found, iso)
+    }
+
+    /// Fills small pockets; returns false if there are none.
+    fn fill_pockets(&mut self, iso: Real) -> bool {
+        let is_inside = |node: u32| self.densities[node as usize] > iso;
+        let found = Border::new(&self.lattice, &is_inside).pockets();
+        self.fill(&found, iso)
+    }
+
+    fn fill(&mut self, nodes: &[u32], iso: Real) -> bool {
+        nodes.iter().for_each(|&node| self.densities[node as usize] = FILLED * iso);
+        !nodes.is_empty()
     }
 }
 
