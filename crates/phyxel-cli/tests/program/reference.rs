@@ -12,6 +12,8 @@ fn torn_block() -> String {
         "[[obstacles]]\nname = \"floor\"\nshape.half_space = { normal = [0, 1, 0] }\nfriction = 0.4\n",
         "",
     );
+    // steps that see the force
+    let free = free.replace("frame_rate", "time_step = \"0.5 ms\"\nframe_rate");
     format!(
         "{free}\n[[forces]]\nlinear = {{ matrix = [[1e7, 0, 0], [0, 1e7, 0], [0, 0, 1e7]] }}\nfrom = 0.1\nuntil = 0.1015\n"
     )

@@ -15,6 +15,11 @@ pub struct SlotBonds {
     /// Offsets of the bonds that end at j: `incoming[offsets[j]..offsets[j + 1]]`, ascending.
     offsets: Vec<u32>,
     incoming: Vec<u32>,
+    /// Weights of those bonds in the same order, so that gathers read memory in order.
+    incoming_weights: Vec<f32>,
+    /// True for rows whose reference vectors are exactly the differences of positions that the caller has: these are
+    /// quicker to read ([`SlotBonds::find_plain_rows`]).
+    is_plain: Vec<bool>,
 }
 
 /// One row of bonds, to be changed.
@@ -157,6 +162,45 @@ impl SlotBonds {
             }
         }
         (self.offsets, self.incoming) = (offsets, incoming);
+        self.incoming_weights.resize(self.incoming.len(), 0.0);
+        self.copy_weights(|_| true);
+    }
+
+    /// Renews the copies of the weights of bonds whose owners have changed.
+    pub fn copy_weights(&mut self, is_changed: impl Fn(usize) -> bool + Sync) {
+        let Self { incoming, incoming_weights, weights, .. } = self;
+        let copies = incoming_weights.par_iter_mut().zip(incoming.par_iter());
+        copies.with_min_len(4096).for_each(|(copy, &bond)| {
+            if is_changed(bond as usize / SLOTS) {
+                *copy = weights[bond as usize];
+            }
+        });
+    }
+
+    /// Finds the rows whose reference vectors are exactly the differences of `origins`, whatever they were before.
+    pub fn find_plain_rows(&mut self, origins: &[Vec3]) {
+        let mut is_plain = std::mem::take(&mut self.is_plain);
+        let is_exact = |i: usize| {
+            let row = self.ends(i).iter().zip(self.vectors(i));
+            row.into_iter().all(|(&j, u)| *u == origins[j as usize] - origins[i])
+        };
+        (0..self.counts.len())
+            .into_par_iter()
+            .with_min_len(512)
+            .map(is_exact)
+            .collect_into_vec(&mut is_plain);
+        self.is_plain = is_plain;
+    }
+
+    /// Notes that the reference vectors of rows have changed.
+    pub fn leave_plain_rows(&mut self, is_changed: impl Fn(usize) -> bool) {
+        self.is_plain.iter_mut().enumerate().for_each(|(i, is_plain)| *is_plain &= !is_changed(i));
+    }
+
+    /// Returns true if the reference vectors of row i are the differences of the origins.
+    #[inline(always)]
+    pub fn is_plain(&self, i: usize) -> bool {
+        self.is_plain[i]
     }
 
     /// Iterates over the bonds that end at j and their owners, both ascending.
@@ -204,6 +248,7 @@ impl SlotBonds {
         let later: Vec<(u32, Vec<u32>, Vec<Vec3>)> = (n_sorted..self.counts.len())
             .map(|row| (self.counts[row], self.ends(row).to_vec(), self.vectors(row).to_vec()))
             .collect();
+        (self.incoming, self.incoming_weights, self.is_plain) = (Vec::new(), Vec::new(), Vec::new());
         let mut n_kept = 0;
         for &from in rows.iter().filter(|&&from| from < n_sorted) {
             self.copy_row(from, n_kept);
@@ -250,7 +295,9 @@ impl BondRows for SlotBonds {
 
     #[inline(always)]
     fn incoming(&self, i: usize) -> impl Iterator<Item = (usize, usize, Real)> {
-        self.incoming_bonds(i).map(|(bond, j)| (bond, j, Real::from(self.weights[bond])))
+        let range = self.offsets[i] as usize..self.offsets[i + 1] as usize;
+        let bonds = self.incoming[range.clone()].iter().zip(&self.incoming_weights[range]);
+        bonds.map(|(&bond, &weight)| (bond as usize, bond as usize / SLOTS, Real::from(weight)))
     }
 }
 
@@ -289,6 +336,24 @@ mod tests {
             assert!(expected.iter().zip(weights).all(|(b, w)| Real::from(bonds.weights[b.0]) == w));
         }
         assert!((0..n).all(|i| bonds.ends(i).is_sorted() && bonds.count(i) <= SLOTS));
+    }
+
+    #[test]
+    fn plain_rows_are_those_with_exact_differences() {
+        let (mut bonds, mut random) = (random_bonds(40), Random::new(9));
+        let origins: Vec<Vec3> = (0..40).map(|_| random.in_cube()).collect();
+        for i in 0..40 {
+            let row = bonds.row_mut(i);
+            for k in 0..row.len() {
+                row.vectors[k] = origins[row.ends[k] as usize] - origins[i];
+            }
+        }
+        let i = (0..40).find(|&i| bonds.count(i) > 3).unwrap();
+        bonds.row_mut(i).vectors[2].y += 1e-15;
+        bonds.find_plain_rows(&origins);
+        assert!((0..40).all(|k| bonds.is_plain(k) == (k != i)));
+        bonds.leave_plain_rows(|k| k == 0);
+        assert!(!bonds.is_plain(0));
     }
 
     /// Compares rows that were dropped, moved and inserted with rows built anew.

@@ -15,7 +15,7 @@ pub use squared_stretch::SquaredStretch;
 pub use st_venant_kirchhoff::StVenantKirchhoff;
 
 use super::VolumeGuard;
-use crate::math::{Mat3, Real, Svd, Vec3, double_dot, svd, trace};
+use crate::math::{Mat3, Real, Svd, Vec3, cofactor, double_dot, ln, svd, trace};
 use crate::particles::{Parameter, Properties, Property};
 
 /// Lamé's constants (Pa).
@@ -93,6 +93,9 @@ const GUARD_ONSET: Real = 0.6;
 /// Stiffness of that guard in units of λ + 2µ: above 1/2, uniaxial compression stays monotonic.
 const GUARD_STIFFNESS: Real = 0.75;
 
+/// Smallest volume ratio that the stiffening of stretched matter is computed for.
+const LEAST_RATIO: Real = 0.1;
+
 impl Law {
     /// All laws, with their scene keys and descriptions.
     pub const ALL: &[(Self, &str, &str)] = &[
@@ -158,6 +161,45 @@ impl Law {
             Self::SquaredStretch => {
                 let Svd { u, sigma, v } = svd(f);
                 u * Mat3::from_diagonal(self.principal_stress(lame, sigma)) * v.transpose()
+            }
+        }
+    }
+
+    /// Returns about how many times stiffer than at rest matter with deformation gradient F is against its stiffest
+    /// small change of F, at least 1: the largest eigenvalue of ∂P/∂F divided by that at rest. It limits explicit steps.
+    #[inline]
+    pub fn stiffening(self, lame: Lame, f: Mat3) -> Real {
+        let modulus = lame.p_wave_modulus();
+        let squared = double_dot(f, f);
+        let stretch_squared = (squared - 2.0).max(1.0);
+        match self {
+            // turning against the volumetric stress; stretching is linear
+            Self::Corotated => {
+                let stretched = (3.0 * squared).sqrt() - 3.0;
+                if stretched <= 0.0 {
+                    return 1.0;
+                }
+                // 2/(s_i + s_j) ≤ √(s_k/J)
+                let arm = (squared.sqrt() / f.determinant().max(LEAST_RATIO)).sqrt();
+                (2.0 * lame.mu + lame.lambda * stretched * arm).max(modulus) / modulus
+            }
+            // along the largest stretch s and all three; s² ≤ |F|² − 2 unless matter is squeezed
+            Self::StVenantKirchhoff | Self::SquaredStretch => {
+                let along = lame.mu * (3.0 * stretch_squared - 1.0);
+                let all = lame.lambda * (squared + 0.5 * (squared - 3.0).max(0.0));
+                let guard = match self == Self::StVenantKirchhoff && f.determinant() < GUARD_ONSET {
+                    true => GUARD_STIFFNESS * modulus * double_dot(cofactor(f), cofactor(f)),
+                    false => 0.0,
+                };
+                ((along + all + guard) / (3.0 * lame.bulk_modulus())).max(0.5 * (3.0 * stretch_squared - 1.0))
+            }
+            // of a squeezed one µ + (µ + λ (1 − ln J))/s²
+            Self::NeoHookean => {
+                let ratio = f.determinant().max(NeoHookean::LEAST_RATIO);
+                let cofactor = cofactor(f);
+                let inverse_squared = (double_dot(cofactor, cofactor) / (ratio * ratio) - 2.0).max(1.0);
+                let slope = lame.mu + lame.lambda * (1.0 - ln(ratio)).max(0.0);
+                ((lame.mu + slope * inverse_squared) / modulus).max(1.0)
             }
         }
     }
@@ -255,6 +297,36 @@ mod tests {
                 let energies = (law.principal_energy(lame, sigma), law.energy_density(lame, f));
                 assert!((energies.0 - energies.1).abs() < 1e-11 * (energies.0.abs() + 1e3), "{key}");
             }
+        }
+    }
+
+    /// Checks the stiffening against differences of P along random directions and the principal ones: never less than
+    /// 0.75 of the true one for stretches from 0.5 to 3, and 1 at rest.
+    #[test]
+    fn stiffening_is_not_below_the_stiffest_change() {
+        let mut random = Random::new(3);
+        let lame = Lame::from_moduli(1e5, 0.3);
+        for &(law, key, _) in Law::ALL {
+            assert!((law.stiffening(lame, Mat3::IDENTITY) - 1.0).abs() < 1e-12, "{key}");
+            let mut least = Real::INFINITY;
+            for _ in 0..300 {
+                let stretches = Vec3::new(random.unit(), random.unit(), random.unit()) * 2.5 + 0.5;
+                let turned = svd(random_matrix(&mut random)).u;
+                let f = turned * Mat3::from_diagonal(stretches);
+                // power iteration on ∂P/∂F, shifted so that directions in which matter gives way do not count
+                let shift = 3.0 * lame.p_wave_modulus();
+                let (mut change, mut stiffest) = (random_matrix(&mut random), 0.0);
+                for _ in 0..60 {
+                    change *= 1e-5 / frobenius_norm(change);
+                    let slope = law.first_piola(lame, f + change) - law.first_piola(lame, f - change);
+                    change = slope * 0.5 + change * shift;
+                    stiffest = frobenius_norm(change) / 1e-5 - shift;
+                }
+                let at_rest = 3.0 * lame.bulk_modulus();
+                least = least.min(law.stiffening(lame, f) * at_rest / stiffest);
+            }
+            println!("{key}: {least:.3} of the true stiffness at the least");
+            assert!(least > 0.75, "{key}: {least}");
         }
     }
 

@@ -10,15 +10,15 @@ use crate::math::{Mat3, Real, Vec3, cofactor, double_dot, ln};
 #[derive(Clone, Copy, Debug)]
 pub struct NeoHookean(pub Lame);
 
-/// Volume ratio under which the logarithm is replaced.
-const LEAST_RATIO: Real = 0.1;
-
 impl NeoHookean {
+    /// Volume ratio below which the volumetric energy is continued by a parabola, so that it stays finite.
+    pub(super) const LEAST_RATIO: Real = 0.1;
+
     /// Returns g(J) and g'(J).
     #[inline]
     fn volumetric(&self, ratio: Real) -> (Real, Real) {
         let Lame { lambda, mu } = self.0;
-        let at = ratio.max(LEAST_RATIO);
+        let at = ratio.max(Self::LEAST_RATIO);
         let log = ln(at);
         let value = -mu * log + 0.5 * lambda * log * log;
         let slope = (lambda * log - mu) / at;

@@ -121,7 +121,7 @@ impl Embedded {
             self;
         let shear_stress = &mut self.shear_stress;
         let (bonds, basis) = (&*bonds, &*basis);
-        let geometry = WorldBonds { bonds, positions };
+        let geometry = WorldBonds { bonds, origins: &self.origin, positions };
         let flow = time_step.map(|dt| (dt, params.flow_rule));
         let turns = params.stabilization > 0.0;
         let response = Response { particles, lame, bodies, hardening, flow, turns };
@@ -149,7 +149,7 @@ impl Embedded {
 
     /// Adds to each f_i the answers of the particles that list i. Jones 2014 Eq. 5.
     fn gather(&mut self, positions: &[Vec3], particles: &Particles) {
-        let geometry = WorldBonds { bonds: &self.bonds, positions };
+        let geometry = WorldBonds { bonds: &self.bonds, origins: &self.origin, positions };
         gather_answers(&&self.bonds, &geometry, &self.answers, &mut self.force);
         self.push_apart(positions, particles);
     }
@@ -219,7 +219,7 @@ impl Embedded {
         if own.is_degenerate() {
             return Mat3::IDENTITY;
         }
-        let geometry = WorldBonds { bonds: &self.bonds, positions };
+        let geometry = WorldBonds { bonds: &self.bonds, origins: &self.origin, positions };
         fit_row(&&self.bonds, &geometry, i).product * own.inverse_moment
     }
 
@@ -349,6 +349,9 @@ impl Embedded {
                     *gradient = flow.plastic * *gradient;
                 }
             });
+            let has_changed: Vec<bool> = self.flows.iter().map(|flow| flow.forgotten > 0.0).collect();
+            self.bonds.copy_weights(|i| has_changed[i]);
+            self.bonds.leave_plain_rows(|i| has_changed[i]);
             self.pace.flowed += largest;
             if self.params.mass_rule == MassRule::Running {
                 self.run_masses(particles);
@@ -373,6 +376,8 @@ impl Embedded {
         rows.for_each(|(i, (mut row, basis))| {
             *basis = rule.basis(&mut row, (support_radius[i], volume[i], lame.at(i)), |u| u);
         });
+        self.bonds.copy_weights(|_| true);
+        self.bonds.find_plain_rows(&self.origin);
     }
 
     /// Returns the number of particles whose neighbourhoods are degenerate.

@@ -57,6 +57,8 @@ pub struct Embedded {
     /// Facts of the bodies, by their index in the world.
     bodies: Vec<BodyFacts>,
     // state
+    /// Positions at the start; rest bonds that have not changed are exactly their differences (m).
+    origin: Vec<Vec3>,
     embedded_position: Vec<Vec3>,
     support_radius: Vec<Real>,
     /// Distance up to which a particle may come near others without repulsion (m).
@@ -136,6 +138,8 @@ struct Pace {
     flowed: Real,
     /// Low time scale at the last update divided by that at the start.
     time_scale_ratio: Real,
+    /// Factor by which the deformation at the last computation of forces shortens the stable step.
+    shortening: Real,
 }
 
 /// Counters and sums since the start.
@@ -207,13 +211,15 @@ impl Flow {
 /// Pairs of rest bonds and world bonds for the fit.
 struct WorldBonds<'a> {
     bonds: &'a SlotBonds,
+    origins: &'a [Vec3],
     positions: &'a [Vec3],
 }
 
 impl BondGeometry for WorldBonds<'_> {
     #[inline(always)]
-    fn reference(&self, bond: usize, _i: usize, _j: usize) -> Vec3 {
-        self.bonds.vector(bond)
+    fn reference(&self, bond: usize, i: usize, j: usize) -> Vec3 {
+        // the same number either way: origins are in the cache, the bonds of all particles are not
+        if self.bonds.is_plain(i) { self.origins[j] - self.origins[i] } else { self.bonds.vector(bond) }
     }
 
     #[inline(always)]
@@ -241,6 +247,7 @@ impl Method for Embedded {
         self.limit_speeds(particles, ctx);
         explicit::drift(particles, ctx, &self.force);
         self.compute_forces(particles, ctx); // Eqs. 2, 4–7
+        self.find_stiffening(particles);
         ctx.fields.time += dt;
         if last > 0.0 {
             explicit::kick(particles, ctx, &self.force, last * dt);
@@ -274,7 +281,10 @@ impl Method for Embedded {
     fn changed(&mut self, particles: &Particles, change: Change) {
         match change {
             Change::Restored => self.restore(particles),
-            Change::Moved => self.forces_at(&particles.position, particles),
+            Change::Moved => {
+                self.forces_at(&particles.position, particles);
+                self.find_stiffening(particles);
+            }
         }
     }
 
@@ -301,7 +311,7 @@ impl Method for Embedded {
         item("bond_count", "1", PARTICLES, Carry::Copy, StateData::Integers(counts));
         item("bond_end", "1", BONDS, Carry::Index(PARTICLES), StateData::Integers(ends));
         item("rest_bond", "m", BONDS, Carry::Copy, StateData::Vectors(vectors));
-        let Pace { n_steps, flowed, time_scale_ratio } = &mut self.pace;
+        let Pace { n_steps, flowed, time_scale_ratio, shortening } = &mut self.pace;
         let mut counter = |name, n| item(name, "1", "", Carry::Copy, StateData::Counter(n));
         let t = &mut self.tallies;
         counter("steps_since_update", n_steps);
@@ -314,6 +324,7 @@ impl Method for Embedded {
         let mut number = |name, unit, x| item(name, unit, "", Carry::Copy, StateData::Number(x));
         number("flowed_since_update", "1", flowed);
         number("time_scale_ratio", "1", time_scale_ratio);
+        number("shortening", "1", shortening);
         number("update_energy", "J", &mut t.update_energy);
     }
 
@@ -374,6 +385,7 @@ impl Embedded {
     fn visit_particle_state(&mut self, visitor: &mut dyn StateVisitor) {
         let mut item =
             |name, unit, carry, data| visitor.visit(StateItem { name, unit, set: PARTICLES, carry, data });
+        item("rest_position", "m", Carry::Mean, StateData::Vectors(&mut self.origin));
         item("embedded_position", "m", Carry::Mean, StateData::Vectors(&mut self.embedded_position));
         item("support_radius", "m", Carry::Copy, StateData::Reals(&mut self.support_radius));
         item("room", "m", Carry::Mean, StateData::Reals(&mut self.room));

@@ -1,8 +1,8 @@
 //! Limit of the time step, and detection of matter that has fallen apart.
 
-use super::{Basis, Embedded};
+use super::{Basis, Embedded, Pace};
 use crate::math::{Real, symmetric_eigen};
-use crate::methods::explicit::{MISSED, highest_frequency};
+use crate::methods::explicit::{MISSED, highest_frequency, stiffening};
 use crate::methods::{StepError, TimeStepLimit};
 use crate::particles::Particles;
 use rayon::prelude::*;
@@ -47,13 +47,27 @@ impl Embedded {
         *all.select_nth_unstable_by(k, Real::total_cmp).1
     }
 
+    /// Finds how much the present deformation shortens the stable step.
+    pub(super) fn find_stiffening(&mut self, particles: &Particles) {
+        let of = |i: usize| {
+            let law = self.bodies[particles.body[i] as usize].law;
+            law.stiffening(self.lame.at(i), self.gradients[i])
+        };
+        self.pace.shortening = stiffening(particles.len(), of).0;
+    }
+
     pub(super) fn time_step_limit(&self) -> TimeStepLimit {
-        let (ratio, factor) = (self.pace.time_scale_ratio, self.stiffness.factor());
-        let stable = self.rest.time_step * ratio.min(factor);
+        let Pace { time_scale_ratio: ratio, shortening, .. } = self.pace;
+        let factor = self.stiffness.factor();
+        let stable = self.rest.time_step * ratio.min(factor) * shortening;
         TimeStepLimit {
             value: self.params.safety * stable,
             stable,
-            reason: if ratio < 0.95 * factor { "elastic waves (flattened)" } else { "elastic waves" },
+            reason: match (shortening < 0.95, ratio < 0.95 * factor) {
+                (true, _) => "elastic waves (stretched)",
+                (_, true) => "elastic waves (flattened)",
+                _ => "elastic waves",
+            },
             particle: Some(self.rest.fastest.min(self.basis.len().saturating_sub(1))),
         }
     }

@@ -37,3 +37,9 @@ pub(in crate::methods) fn highest_frequency(
     }
     (squared.sqrt(), max_over(n, |i| mode[i].length()).map_or(0, |m| m.1))
 }
+
+/// Returns the factor by which the present deformation shortens the stable step, and the particle that it comes from.
+pub(in crate::methods) fn stiffening(n: usize, of: impl Fn(usize) -> Real + Sync) -> (Real, usize) {
+    let (largest, particle) = max_over(n, of).unwrap_or((1.0, 0));
+    (1.0 / largest.max(1.0).sqrt(), particle)
+}

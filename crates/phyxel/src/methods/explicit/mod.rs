@@ -5,7 +5,7 @@ mod bodies;
 mod frequency;
 mod obstacles;
 
-pub(super) use frequency::{MISSED, highest_frequency};
+pub(super) use frequency::{MISSED, highest_frequency, stiffening};
 
 use super::StepContext;
 use crate::contact::{Contacts, Phase, Shift};

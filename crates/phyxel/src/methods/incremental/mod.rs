@@ -221,13 +221,20 @@ impl Method for Incremental {
         Ok(StepReport::new(solved, n_yielded))
     }
 
-    fn max_time_step(&self, _particles: &Particles) -> TimeStepLimit {
+    fn max_time_step(&self, particles: &Particles) -> TimeStepLimit {
         let (ratio, factor) = (self.time_scale / self.rest.time_scale, self.stiffness.factor());
-        let stable = self.rest.time_step * ratio.min(factor);
+        let law = |i: usize| self.bodies[particles.body[i] as usize].law;
+        let of = |i: usize| law(i).stiffening(self.lame.at(i), self.gradient[i]);
+        let (shortening, _) = explicit::stiffening(particles.len(), of);
+        let stable = self.rest.time_step * ratio.min(factor) * shortening;
         TimeStepLimit {
             value: self.params.safety * stable,
             stable,
-            reason: if ratio < 0.95 * factor { "elastic waves (crowded)" } else { "elastic waves" },
+            reason: match (shortening < 0.95, ratio < 0.95 * factor) {
+                (true, _) => "elastic waves (stretched)",
+                (_, true) => "elastic waves (crowded)",
+                _ => "elastic waves",
+            },
             particle: Some(self.rest.fastest.min(self.room.len().saturating_sub(1))),
         }
     }

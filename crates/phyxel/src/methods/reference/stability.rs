@@ -1,9 +1,10 @@
 //! Largest stable step of the leapfrog scheme, from the highest frequency of the undeformed bodies and their stretch.
 
 use super::Reference;
-use crate::math::{Real, frobenius_norm, max_over};
+use crate::material::Law;
+use crate::math::Real;
 use crate::methods::TimeStepLimit;
-use crate::methods::explicit::{MISSED, highest_frequency};
+use crate::methods::explicit::{MISSED, highest_frequency, stiffening};
 use crate::particles::Particles;
 
 impl Reference {
@@ -18,16 +19,14 @@ impl Reference {
         (self.rest.highest_frequency, self.rest.fastest) = (highest, fastest);
     }
 
-    /// Returns 2/ω_max, shortened by the largest stretch: St Venant–Kirchhoff material stiffens with its square.
+    /// Returns 2/ω_max, shortened where the present deformation makes matter stiffer.
     pub(super) fn time_step_limit(&self, _particles: &Particles) -> TimeStepLimit {
-        // |F| = √3 at rest; a principal stretch s has a tangent modulus of (3 s² − 1)/2 and s ≤ |F|
-        let largest = max_over(self.gradients.len(), |i| frobenius_norm(self.gradients[i]));
-        let (norm, particle) = largest.unwrap_or((3f64.sqrt(), 0));
-        let stretch_squared = (norm * norm - 2.0).max(1.0);
-        let stiffening = ((3.0 * stretch_squared - 1.0) / 2.0).sqrt();
+        let (lame, gradients) = (&self.lame, &self.gradients);
+        let of = |i: usize| Law::StVenantKirchhoff.stiffening(lame.at(i), gradients[i]);
+        let (shortening, particle) = stiffening(gradients.len(), of);
         let rest_limit = self.stiffness.factor() * 2.0 / (self.rest.highest_frequency * (1.0 + MISSED));
-        let stable = rest_limit / stiffening;
-        let stretched = stiffening > 1.05;
+        let stable = rest_limit * shortening;
+        let stretched = shortening < 0.95;
         TimeStepLimit {
             value: self.params.safety * stable,
             stable,
