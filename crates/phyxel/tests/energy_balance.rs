@@ -131,6 +131,38 @@ fn grips_and_obstacles_do_the_work_that_is_stored() {
     }
 }
 
+/// A bar that is pulled apart becomes strands of particles, whose neighbourhoods determine F badly: no energy appears in
+/// them while they flow, nor while they vibrate afterwards.
+#[test]
+fn tearing_makes_no_energy() {
+    for method in flowing_methods() {
+        let material = elastic(1e7, 0.3).with(Property::Density, 40.0).with(Property::Viscosity, 1.0);
+        let material = material.creeping(YieldMeasure::Deviatoric, 1.3e6, 270.0);
+        let mut bar = Body::new("bar", Shape::Box { size: vec3(0.08, 0.08, 0.3) }, 0.02, material)
+            .at(vec3(0.0, 0.0, 0.15));
+        bar.method = Some(method.into());
+        let key = Keyframe { time: 0.07, translation: vec3(0.0, 0.0, 0.49), ..Keyframe::default() };
+        let grip = |name, z, keys| grip_across_z(name, "bar", z, Axes::ALL, keys);
+        let mut right = grip("right", [0.27, 1.0], vec![]);
+        right.motion = Motion::try_new(vec![key], Ease::Linear).unwrap();
+        let mut world = World::builder()
+            .body(bar)
+            .gravity(Vec3::ZERO)
+            .grip(grip("left", [-1.0, 0.03], vec![]))
+            .grip(right)
+            .build()
+            .unwrap();
+        for frame in 1..=7 {
+            world.advance_to(0.01 * Real::from(frame)).unwrap();
+            let now = balance(&world);
+            assert!(now.relative_error() < 0.03, "{method} in frame {frame}: {now:?}");
+        }
+        let now = balance(&world);
+        println!("{method}: grips did {:.0} J, error {:.1} J", now.grip_work, now.error);
+        assert!(world.ledger().plastic_work > 1000.0, "{method}: it flows");
+    }
+}
+
 /// Fields and pushes do the work of their forces; gravity that changes is nobody's work.
 #[test]
 fn fields_pushes_and_events_are_booked() {

@@ -21,6 +21,10 @@ const MIN_BONDS: usize = 8;
 const ROUND: Real = 0.05;
 /// Largest correction of rest bonds that keeps F.
 const LARGEST_CORRECTION: Real = 0.1;
+/// Correction of rest bonds after which F is kept well enough.
+const SMALL_CORRECTION: Real = 1e-4;
+/// Largest number of corrections of the rest bonds of one particle.
+const MOST_CORRECTIONS: usize = 5;
 /// Fraction of the volume differences between neighbours that is removed where residuals are removed: the noise of
 /// single particles disappears within many steps, the gradients that carry weight stay.
 const EVENING: Real = 0.03;
@@ -155,14 +159,18 @@ impl Embedded {
     }
 
     /// Adds the repulsion between particles that have flowed: each of the bonds between two particles carries half of
-    /// it. Particles that never flowed are held by their rest bonds.
+    /// it. Particles that never flowed are held by their rest bonds. Rooms only grow after updates of the
+    /// neighbourhoods: rooms that followed every vibration would drive it, because no force answers for their growth.
     fn push_apart(&mut self, positions: &[Vec3], particles: &Particles) {
         if self.params.repulsion == 0.0 || !can_flow(&particles.material) {
             return;
         }
         let mut reach = std::mem::take(&mut self.reach);
-        let rows = (0..positions.len()).into_par_iter().with_min_len(512);
-        rows.map(|i| self.reach_of(i, self.flows[i].least_stretch)).collect_into_vec(&mut reach);
+        let may_grow = self.pace.n_steps == 0;
+        reach.par_iter_mut().with_min_len(512).enumerate().for_each(|(i, reach)| {
+            let now = self.reach_of(i, self.flows[i].least_stretch);
+            *reach = if may_grow || *reach == 0.0 { now } else { reach.min(now) };
+        });
         self.reach = reach;
         let mut force = std::mem::take(&mut self.force);
         let (bonds, this) = (&&self.bonds, &*self);
@@ -493,9 +501,9 @@ impl BasisRule {
         Basis { inverse_moment, row_sum, residual: stiffness / size, volume, weight_sum }
     }
 
-    /// Corrects the rest bonds of a row by C = F_old⁻¹ F_new, so that F keeps its old value. If the correction were
-    /// large, all rest bonds are set to those that F_old explains: a neighbourhood that determines F badly must not
-    /// gain energy.
+    /// Corrects the rest bonds of a row by C = F_old⁻¹ F_new, so that F keeps its old value. Weights change with the
+    /// bonds, hence the rounds. If a correction were large, or the last one not small, all rest bonds are set to those
+    /// that F_old explains: a neighbourhood that determines F badly must not gain energy.
     pub(super) fn keep_gradient(
         self,
         row: &mut SlotRow<'_>,
@@ -505,12 +513,21 @@ impl BasisRule {
         (x, i): (&[Vec3], usize),
     ) -> Basis {
         let n = row.len();
-        let bonds = row.ends[..n].iter().zip(&row.vectors[..n]).zip(&row.weights[..n]);
-        let product = bonds
-            .fold(Mat3::ZERO, |sum, ((&j, &u), &w)| sum + outer((x[j as usize] - x[i]) * Real::from(w), u));
-        let correction = inverse_old * (product * basis.inverse_moment);
-        if frobenius_norm(correction - Mat3::IDENTITY) < LARGEST_CORRECTION {
-            return self.basis(row, particle, |u| correction * u);
+        let mut basis = *basis;
+        for _ in 0..MOST_CORRECTIONS {
+            let bonds = row.ends[..n].iter().zip(&row.vectors[..n]).zip(&row.weights[..n]);
+            let product = bonds.fold(Mat3::ZERO, |sum, ((&j, &u), &w)| {
+                sum + outer((x[j as usize] - x[i]) * Real::from(w), u)
+            });
+            let correction = inverse_old * (product * basis.inverse_moment);
+            let size = frobenius_norm(correction - Mat3::IDENTITY);
+            if !(size < LARGEST_CORRECTION) {
+                break;
+            }
+            basis = self.basis(row, particle, |u| correction * u);
+            if size < SMALL_CORRECTION || basis.is_degenerate() {
+                return basis;
+            }
         }
         for (&j, u) in row.ends[..n].iter().zip(&mut row.vectors[..n]) {
             *u = inverse_old * (x[j as usize] - x[i]);
