@@ -21,8 +21,9 @@ const MIN_BONDS: usize = 8;
 const ROUND: Real = 0.05;
 /// Largest correction of rest bonds that keeps F.
 const LARGEST_CORRECTION: Real = 0.1;
-/// Correction of rest bonds after which F is kept well enough.
-const SMALL_CORRECTION: Real = 1e-4;
+/// Correction of rest bonds after which F is kept well enough: at updates, and as a fraction of what flows in a step.
+pub(super) const SMALL_CORRECTION: Real = 1e-4;
+const SMALL_TO_FLOW: Real = 0.1;
 /// Largest number of corrections of the rest bonds of one particle.
 const MOST_CORRECTIONS: usize = 5;
 /// Fraction of the volume differences between neighbours that is removed where residuals are removed: the noise of
@@ -346,14 +347,15 @@ impl Embedded {
                         }
                     }
                     *basis = rule.basis(&mut row, particle, |u| map * u);
+                    let mut dropped = 0.0;
                     if relaxes && !basis.is_degenerate() {
-                        let inverse = map * inverse;
-                        *basis = rule.keep_gradient(&mut row, particle, basis, inverse, (x, i));
+                        let kept = (map * inverse, SMALL_TO_FLOW * flow.forgotten);
+                        (*basis, dropped) = rule.keep_gradient(&mut row, particle, basis, kept, (x, i));
                     }
                     let (((hardening, strain), work), gradient) = state;
                     *hardening += flow.hardening;
                     *strain += flow.strain;
-                    *work += flow.work;
+                    *work += flow.work + dropped;
                     *gradient = flow.plastic * *gradient;
                 }
             });
@@ -502,36 +504,43 @@ impl BasisRule {
     }
 
     /// Corrects the rest bonds of a row by C = F_old⁻¹ F_new, so that F keeps its old value. Weights change with the
-    /// bonds, hence the rounds. If a correction were large, or the last one not small, all rest bonds are set to those
-    /// that F_old explains: a neighbourhood that determines F badly must not gain energy.
+    /// bonds, hence the rounds, until a correction is under `small`. If a correction is large, or larger than the one before, all rest bonds are set to those
+    /// that F_old explains: a neighbourhood that determines F badly must not gain energy. Returns the basis and the
+    /// energy of the residuals that this drops (J).
     pub(super) fn keep_gradient(
         self,
         row: &mut SlotRow<'_>,
         particle: (Real, Real, Lame),
         basis: &Basis,
-        inverse_old: Mat3,
+        (inverse_old, small): (Mat3, Real),
         (x, i): (&[Vec3], usize),
-    ) -> Basis {
+    ) -> (Basis, Real) {
         let n = row.len();
-        let mut basis = *basis;
+        let (mut basis, mut largest) = (*basis, LARGEST_CORRECTION);
         for _ in 0..MOST_CORRECTIONS {
-            let bonds = row.ends[..n].iter().zip(&row.vectors[..n]).zip(&row.weights[..n]);
-            let product = bonds.fold(Mat3::ZERO, |sum, ((&j, &u), &w)| {
-                sum + outer((x[j as usize] - x[i]) * Real::from(w), u)
-            });
-            let correction = inverse_old * (product * basis.inverse_moment);
+            let (mut product, mut squares) = (Mat3::ZERO, 0.0);
+            for ((&j, &u), &w) in row.ends[..n].iter().zip(&row.vectors[..n]).zip(&row.weights[..n]) {
+                let bond = x[j as usize] - x[i];
+                let weighted = bond * Real::from(w);
+                product += outer(weighted, u);
+                squares += bond.dot(weighted);
+            }
+            let gradient = product * basis.inverse_moment;
+            let correction = inverse_old * gradient;
             let size = frobenius_norm(correction - Mat3::IDENTITY);
-            if !(size < LARGEST_CORRECTION) {
-                break;
+            if !(size < largest) {
+                for (&j, u) in row.ends[..n].iter().zip(&mut row.vectors[..n]) {
+                    *u = inverse_old * (x[j as usize] - x[i]);
+                }
+                let residual = (squares - double_dot(gradient, product)).max(0.0);
+                return (self.basis(row, particle, |u| u), 0.5 * basis.residual * residual);
             }
             basis = self.basis(row, particle, |u| correction * u);
-            if size < SMALL_CORRECTION || basis.is_degenerate() {
-                return basis;
+            if size < small || basis.is_degenerate() {
+                break;
             }
+            largest = size;
         }
-        for (&j, u) in row.ends[..n].iter().zip(&mut row.vectors[..n]) {
-            *u = inverse_old * (x[j as usize] - x[i]);
-        }
-        self.basis(row, particle, |u| u)
+        (basis, 0.0)
     }
 }

@@ -274,8 +274,8 @@ impl Method for Embedded {
         Ok(report)
     }
 
-    fn max_time_step(&self, _particles: &Particles) -> TimeStepLimit {
-        self.time_step_limit()
+    fn max_time_step(&self, particles: &Particles) -> TimeStepLimit {
+        self.time_step_limit(particles)
     }
 
     fn changed(&mut self, particles: &Particles, change: Change) {

@@ -1,13 +1,13 @@
 //! Settings of the embedded method, as users give them.
 
 use super::Embedded;
-use crate::material::FlowRule;
+use crate::material::{FlowRule, can_flow};
 use crate::math::{Range, Real};
 use crate::methods::explicit::ViscosityModel;
 use crate::methods::settings::{self, Setting, SettingError, SettingInfo, SettingKind, SettingValue, index};
 use crate::methods::{Matter, Method, MethodError, MethodFactory};
 use crate::neighbors::SLOTS;
-use crate::particles::Particles;
+use crate::particles::{Parameter, Particles, Properties};
 
 /// Origin of masses and volumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,9 +158,14 @@ pub struct Params {
     pub speed_limit: Real,
     /// Rule by which particles split and merge.
     pub resampling: Resampling,
-    /// Time step divided by the stability limit.
-    pub safety: Real,
+    /// Time step divided by the stability limit; `None` chooses by whether the matter can flow.
+    pub safety: Option<Real>,
 }
+
+/// Time step of matter that cannot flow divided by the stability limit: forces have an energy, and leapfrog keeps it.
+const ELASTIC_SAFETY: Real = 0.6;
+/// The same for matter that can flow: how far it flows is accurate to first order in the step.
+const FLOW_SAFETY: Real = 0.3;
 
 impl Default for Params {
     fn default() -> Self {
@@ -182,7 +187,7 @@ impl Default for Params {
             common_neighbors: 8,
             speed_limit: 0.6,
             resampling: Resampling::GAPS,
-            safety: 0.3,
+            safety: None,
         }
     }
 }
@@ -208,6 +213,11 @@ impl Params {
             resampling: Resampling::EIGENVALUES,
             ..Self::default()
         }
+    }
+
+    /// Returns the time step divided by the stability limit.
+    pub(super) fn safety_of(&self, material: &Properties<Parameter>) -> Real {
+        self.safety.unwrap_or(if can_flow(material) { FLOW_SAFETY } else { ELASTIC_SAFETY })
     }
 }
 
@@ -390,11 +400,20 @@ static SETTINGS: &[Setting<Params>] = &[
         |p| p.resampling.thresholds().map(|[_, merge]| SettingValue::Number(merge)),
         |p, value| p.resampling.set_threshold("merge_at", value),
     ),
-    Setting::number(
-        "safety",
-        Range::SHARE,
-        "Largest time step as a fraction of the stability limit; the paper names its time steps only.",
-        |p| &mut p.safety,
+    Setting::own(
+        SettingInfo {
+            key: "safety",
+            kind: SettingKind::Number("1", Range::SHARE),
+            default_note: Some("0.6 for matter that cannot flow, 0.3 otherwise"),
+            about: "Largest time step as a fraction of the stability limit; the paper names its time steps only.",
+        },
+        |p| p.safety.map(SettingValue::Number),
+        |p, value| {
+            if let SettingValue::Number(x) = value {
+                p.safety = Some(*x);
+            }
+            Ok(())
+        },
     ),
 ];
 

@@ -56,12 +56,12 @@ impl Embedded {
         self.pace.shortening = stiffening(particles.len(), of).0;
     }
 
-    pub(super) fn time_step_limit(&self) -> TimeStepLimit {
+    pub(super) fn time_step_limit(&self, particles: &Particles) -> TimeStepLimit {
         let Pace { time_scale_ratio: ratio, shortening, .. } = self.pace;
         let factor = self.stiffness.factor();
         let stable = self.rest.time_step * ratio.min(factor) * shortening;
         TimeStepLimit {
-            value: self.params.safety * stable,
+            value: self.params.safety_of(&particles.material) * stable,
             stable,
             reason: match (shortening < 0.95, ratio < 0.95 * factor) {
                 (true, _) => "elastic waves (stretched)",
