@@ -10,7 +10,7 @@ use super::Damping;
 use crate::linear::{ConjugateGradients, Solved};
 use crate::material::Parameter;
 use crate::math::{Mat3, Real, Vec3, outer, symmetric_part, trace};
-use crate::mls::{Answer, BondGeometry, Fit, fit_gradient, gather_answers, safe_inverse};
+use crate::mls::{Answer, Fit, PointAnswer, PointBonds, fit_gradient, gather_point_answers, safe_inverse};
 use crate::neighbors::BondRows;
 use rayon::prelude::*;
 
@@ -19,7 +19,7 @@ use rayon::prelude::*;
 pub struct Viscosity {
     cg: ConjugateGradients,
     prepared: Vec<Prepared>,
-    answers: Vec<Answer>,
+    answers: Vec<PointAnswer>,
     aside: Vec<()>,
     momentum: Vec<Vec3>,
     inverse_mass: Vec<Vec3>,
@@ -49,23 +49,6 @@ pub struct ViscousBonds<'a, B> {
     pub residual_share: Real,
 }
 
-struct VelocityBonds<'a> {
-    positions: &'a [Vec3],
-    velocities: &'a [Vec3],
-}
-
-impl BondGeometry for VelocityBonds<'_> {
-    #[inline(always)]
-    fn reference(&self, _bond: usize, i: usize, j: usize) -> Vec3 {
-        self.positions[j] - self.positions[i]
-    }
-
-    #[inline(always)]
-    fn field(&self, i: usize, j: usize) -> Vec3 {
-        self.velocities[j] - self.velocities[i]
-    }
-}
-
 /// Tolerance of the solve, as a fraction of the viscous impulse of a step. Momenta are exact at any tolerance.
 const TOLERANCE: Real = 3e-2;
 /// Relative moment below which a direction is dropped from the fit; such a particle has no viscous stress.
@@ -88,11 +71,6 @@ impl Viscosity {
     /// Returns buffers that are not in use between solves, for a method that has its own solve.
     pub fn buffers(&mut self) -> (&mut ConjugateGradients, &mut Vec<Vec3>) {
         (&mut self.cg, &mut self.momentum)
-    }
-
-    /// Swaps the buffer of answers with one that the caller does not need at the moment.
-    pub fn exchange_answers(&mut self, answers: &mut Vec<Answer>) {
-        std::mem::swap(&mut self.answers, answers);
     }
 
     /// Solves (M + Δt K) v' = M v for the velocities, K from the current shape. `free` sets the inverse masses (1/kg)
@@ -131,7 +109,7 @@ impl Viscosity {
     pub fn forces(&mut self, bonds: &ViscousBonds<'_, impl BondRows>, velocities: &[Vec3]) -> &[Vec3] {
         let n = velocities.len();
         self.momentum.resize(n, Vec3::ZERO);
-        self.answers.resize(n, Answer::default());
+        self.answers.resize(n, PointAnswer::default());
         self.aside.resize(n, ());
         let Self { prepared, answers, aside, momentum, .. } = self;
         apply_internal(bonds, prepared, (answers, aside), velocities, momentum);
@@ -150,10 +128,11 @@ impl Viscosity {
     fn prepare_at(&mut self, bonds: &ViscousBonds<'_, impl BondRows>, v: &[Vec3]) {
         let n = v.len();
         self.prepared.resize(n, Prepared::default());
-        self.answers.resize(n, Answer::default());
+        self.answers.resize(n, PointAnswer::default());
         self.aside.resize(n, ());
         let force = self.cg.first_product(n);
         let rows = self.prepared.par_iter_mut().zip(self.answers.par_iter_mut()).zip(force.par_iter_mut());
+        let points = PointBonds { references: bonds.positions, fields: v };
         rows.with_min_len(128).enumerate().for_each(|(i, ((prepared, answer), force))| {
             let (mut product, mut sum) = (Mat3::ZERO, Vec3::ZERO);
             *prepared = prepare_row(bonds, i, |j, weighted_bond: Bond| {
@@ -161,10 +140,10 @@ impl Viscosity {
                 sum += y * weighted_bond.weight;
                 product += outer(y, weighted_bond.weighted);
             });
-            (*answer, *force) = prepared.answer(&Fit { product, sum });
+            let (given, own) = prepared.answer(&Fit { product, sum });
+            (*answer, *force) = (points.answer(&given, i), own);
         });
-        let geometry = VelocityBonds { positions: bonds.positions, velocities: v };
-        gather_answers(&bonds.bonds, &geometry, &self.answers, force);
+        gather_point_answers(&bonds.bonds, &points, &self.answers, force);
     }
 }
 
@@ -242,11 +221,11 @@ impl<B: BondRows> Damping for StrainRateDamping<'_, B> {
 fn apply_internal(
     viscous: &ViscousBonds<'_, impl BondRows>,
     prepared: &[Prepared],
-    (answers, aside): (&mut [Answer], &mut [()]),
+    (answers, aside): (&mut [PointAnswer], &mut [()]),
     v: &[Vec3],
     out: &mut [Vec3],
 ) {
-    let geometry = VelocityBonds { positions: viscous.positions, velocities: v };
-    fit_gradient(&viscous.bonds, &geometry, answers, out, aside, |i, fit, ()| prepared[i].answer(&fit));
-    gather_answers(&viscous.bonds, &geometry, answers, out);
+    let points = PointBonds { references: viscous.positions, fields: v };
+    fit_gradient(&viscous.bonds, &points, answers, out, aside, |i, fit, ()| prepared[i].answer(&fit));
+    gather_point_answers(&viscous.bonds, &points, answers, out);
 }

@@ -8,6 +8,6 @@ mod passes;
 pub use laplacian::Laplacian;
 pub use moment::{Inverse, moment, safe_inverse};
 pub use passes::{
-    Answer, BondGeometry, EvenBonds, Fit, WeightedBonds, apply_laplacian, fit_gradient, fit_row,
-    fit_row_with_squares, gather_answers,
+    Answer, BondGeometry, EvenBonds, Fit, PointAnswer, PointBonds, WeightedBonds, apply_laplacian,
+    fit_gradient, fit_row, fit_row_with_squares, gather_answers, gather_point_answers,
 };

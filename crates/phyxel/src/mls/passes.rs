@@ -21,6 +21,27 @@ pub trait BondGeometry: Sync {
     fn field(&self, i: usize, j: usize) -> Vec3;
 }
 
+/// Bonds that are differences of points: u_ij = p_j − p_i, y_ij = q_j − q_i.
+#[derive(Clone, Copy, Debug)]
+pub struct PointBonds<'a> {
+    /// Reference points p_i.
+    pub references: &'a [Vec3],
+    /// Field q_i.
+    pub fields: &'a [Vec3],
+}
+
+impl BondGeometry for PointBonds<'_> {
+    #[inline(always)]
+    fn reference(&self, _bond: usize, i: usize, j: usize) -> Vec3 {
+        self.references[j] - self.references[i]
+    }
+
+    #[inline(always)]
+    fn field(&self, i: usize, j: usize) -> Vec3 {
+        self.fields[j] - self.fields[i]
+    }
+}
+
 /// Sums of the first pass for a particle.
 #[derive(Clone, Copy, Debug)]
 pub struct Fit {
@@ -51,6 +72,44 @@ impl Answer {
     #[inline(always)]
     pub fn own_force(&self, reference_sum: Vec3, fit: &Fit) -> Vec3 {
         self.carrier * reference_sum + fit.sum * self.residual
+    }
+}
+
+/// Answer of a particle whose bonds are differences of points: M_i (column after column), c_i and M_i p_i + c_i q_i. The
+/// answers to a particle at (p, q) add up to M p + c q − offset with the weighted sums M, c and offset over its
+/// neighbours, which needs neither their points nor a product of matrices for each bond.
+#[derive(Clone, Copy, Debug)]
+pub struct PointAnswer([Real; 13]);
+
+impl Default for PointAnswer {
+    fn default() -> Self {
+        Self([0.0; 13])
+    }
+}
+
+impl PointAnswer {
+    #[inline(always)]
+    fn new(answer: &Answer, reference: Vec3, field: Vec3) -> Self {
+        let mut all = [0.0; 13];
+        all[..9].copy_from_slice(&answer.carrier.to_cols_array());
+        all[9] = answer.residual;
+        let offset = answer.carrier * reference + field * answer.residual;
+        all[10..].copy_from_slice(&offset.to_array());
+        Self(all)
+    }
+
+    #[inline(always)]
+    fn add_weighted(&mut self, other: &Self, weight: Real) {
+        for (sum, x) in self.0.iter_mut().zip(&other.0) {
+            *sum += x * weight;
+        }
+    }
+
+    #[inline(always)]
+    fn at(&self, reference: Vec3, field: Vec3) -> Vec3 {
+        let vector = |k: usize| Vec3::new(self.0[k], self.0[k + 1], self.0[k + 2]);
+        let carried = vector(0) * reference.x + vector(3) * reference.y + vector(6) * reference.z;
+        carried + field * self.0[9] - vector(10)
     }
 }
 
@@ -130,16 +189,25 @@ const MIN_ROWS: usize = 128;
 /// that it causes itself, and may store another result in `aside`.
 pub fn fit_gradient<T: Send>(
     bonds: &impl BondRows,
-    geometry: &impl BondGeometry,
-    answers: &mut [Answer],
+    points: &PointBonds<'_>,
+    answers: &mut [PointAnswer],
     forces: &mut [Vec3],
     aside: &mut [T],
     answer: impl Fn(usize, Fit, &mut T) -> (Answer, Vec3) + Sync,
 ) {
     let rows = answers.par_iter_mut().zip(forces.par_iter_mut()).zip(aside.par_iter_mut());
     rows.with_min_len(MIN_ROWS).enumerate().for_each(|(i, ((out, force), aside))| {
-        (*out, *force) = answer(i, fit_row(bonds, geometry, i), aside);
+        let (given, own) = answer(i, fit_row(bonds, points, i), aside);
+        (*out, *force) = (points.answer(&given, i), own);
     });
+}
+
+impl PointBonds<'_> {
+    /// Returns a particle's answer in the form that [`gather_point_answers`] adds up.
+    #[inline(always)]
+    pub fn answer(&self, answer: &Answer, i: usize) -> PointAnswer {
+        PointAnswer::new(answer, self.references[i], self.fields[i])
+    }
 }
 
 /// Returns the fit of one row.
@@ -186,6 +254,22 @@ pub fn gather_answers(
     });
 }
 
+/// Does the same as [`gather_answers`] for bonds that are differences of points.
+pub fn gather_point_answers(
+    bonds: &impl BondRows,
+    points: &PointBonds<'_>,
+    answers: &[PointAnswer],
+    forces: &mut [Vec3],
+) {
+    forces.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(i, force)| {
+        let mut sum = PointAnswer::default();
+        for (_, j, weight) in bonds.incoming(i) {
+            sum.add_weighted(&answers[j], weight);
+        }
+        *force -= sum.at(points.references[i], points.fields[i]);
+    });
+}
+
 /// Computes out_i = d_i x_i + Σ ω (x_i − x_j) over all bonds at i in both directions: graph Laplacian plus diagonal.
 pub fn apply_laplacian(
     bonds: &impl BondRows,
@@ -200,4 +284,42 @@ pub fn apply_laplacian(
         }
         *out = sum;
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::vec3;
+
+    /// Checks that sums over answers give the forces that the bonds give one by one, far from the origin, too.
+    #[test]
+    fn answers_of_points_add_up_to_those_of_bonds() {
+        let n = 40usize;
+        let wave = |i: usize, k: usize| ((7 * i + 3 * k) as Real).sin();
+        let neighbors = Neighbors::from_rows(n, |i, row| {
+            row.extend((0..n as u32).filter(|&j| (1..5).contains(&j.abs_diff(i as u32))));
+        });
+        let weights: Vec<[f32; 2]> =
+            (0..neighbors.n_bonds()).map(|bond| [0.5, 0.3 + 0.01 * (bond % 7) as f32]).collect();
+        let bonds = WeightedBonds { neighbors: &neighbors, weights: &weights };
+        for far in [0.0, 1e4] {
+            let at = |i: usize, k: usize| vec3(wave(i, k) + far, wave(i, k + 1), wave(i, k + 2) - far);
+            let references: Vec<Vec3> = (0..n).map(|i| at(i, 0)).collect();
+            let fields: Vec<Vec3> = (0..n).map(|i| at(i, 5)).collect();
+            let points = PointBonds { references: &references, fields: &fields };
+            let column = |i: usize, k: usize| vec3(wave(i, k), wave(i, k + 1), wave(i, k + 2));
+            let answer = |i: usize| Answer {
+                carrier: Mat3::from_cols(column(i, 11), column(i, 17), column(i, 23)),
+                residual: 1.0 + wave(i, 29),
+            };
+            let one_by_one: Vec<Answer> = (0..n).map(answer).collect();
+            let summed: Vec<PointAnswer> = (0..n).map(|i| points.answer(&one_by_one[i], i)).collect();
+            let (mut expected, mut found) = (vec![Vec3::X; n], vec![Vec3::X; n]);
+            gather_answers(&bonds, &points, &one_by_one, &mut expected);
+            gather_point_answers(&bonds, &points, &summed, &mut found);
+            for (expected, found) in expected.iter().zip(&found) {
+                assert!(expected.distance(*found) < 1e-13 * (1.0 + far), "{expected} {found}");
+            }
+        }
+    }
 }

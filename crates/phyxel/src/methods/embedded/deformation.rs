@@ -21,9 +21,8 @@ const MIN_BONDS: usize = 8;
 const ROUND: Real = 0.05;
 /// Largest correction of rest bonds that keeps F.
 const LARGEST_CORRECTION: Real = 0.1;
-/// Correction of rest bonds after which F is kept well enough: at updates, and as a fraction of what flows in a step.
-pub(super) const SMALL_CORRECTION: Real = 1e-4;
-const SMALL_TO_FLOW: Real = 0.1;
+/// Correction of rest bonds after which F is kept well enough.
+const SMALL_CORRECTION: Real = 1e-4;
 /// Largest number of corrections of the rest bonds of one particle.
 const MOST_CORRECTIONS: usize = 5;
 /// Fraction of the volume differences between neighbours that is removed where residuals are removed: the noise of
@@ -160,17 +159,20 @@ impl Embedded {
     }
 
     /// Adds the repulsion between particles that have flowed: each of the bonds between two particles carries half of
-    /// it. Particles that never flowed are held by their rest bonds. Rooms only grow after updates of the
-    /// neighbourhoods: rooms that followed every vibration would drive it, because no force answers for their growth.
+    /// it. Particles that never flowed are held by their rest bonds. Rooms only grow where matter flows,
+    /// and after updates of the neighbourhoods: rooms that followed every vibration would drive it, because no force
+    /// answers for their growth.
     fn push_apart(&mut self, positions: &[Vec3], particles: &Particles) {
         if self.params.repulsion == 0.0 || !can_flow(&particles.material) {
             return;
         }
         let mut reach = std::mem::take(&mut self.reach);
-        let may_grow = self.pace.n_steps == 0;
+        let is_updated = self.pace.n_steps == 0;
         reach.par_iter_mut().with_min_len(512).enumerate().for_each(|(i, reach)| {
-            let now = self.reach_of(i, self.flows[i].least_stretch);
-            *reach = if may_grow || *reach == 0.0 { now } else { reach.min(now) };
+            let Flow { forgotten, least_stretch, .. } = self.flows[i];
+            let now = self.reach_of(i, least_stretch);
+            let may_grow = is_updated || forgotten > 0.0 || *reach == 0.0;
+            *reach = if may_grow { now } else { reach.min(now) };
         });
         self.reach = reach;
         let mut force = std::mem::take(&mut self.force);
@@ -349,8 +351,8 @@ impl Embedded {
                     *basis = rule.basis(&mut row, particle, |u| map * u);
                     let mut dropped = 0.0;
                     if relaxes && !basis.is_degenerate() {
-                        let kept = (map * inverse, SMALL_TO_FLOW * flow.forgotten);
-                        (*basis, dropped) = rule.keep_gradient(&mut row, particle, basis, kept, (x, i));
+                        let inverse = map * inverse;
+                        (*basis, dropped) = rule.keep_gradient(&mut row, particle, basis, inverse, (x, i));
                     }
                     let (((hardening, strain), work), gradient) = state;
                     *hardening += flow.hardening;
@@ -504,7 +506,7 @@ impl BasisRule {
     }
 
     /// Corrects the rest bonds of a row by C = F_old⁻¹ F_new, so that F keeps its old value. Weights change with the
-    /// bonds, hence the rounds, until a correction is under `small`. If a correction is large, or larger than the one before, all rest bonds are set to those
+    /// bonds, hence the rounds. If a correction were large, or the last one not small, all rest bonds are set to those
     /// that F_old explains: a neighbourhood that determines F badly must not gain energy. Returns the basis and the
     /// energy of the residuals that this drops (J).
     pub(super) fn keep_gradient(
@@ -512,11 +514,11 @@ impl BasisRule {
         row: &mut SlotRow<'_>,
         particle: (Real, Real, Lame),
         basis: &Basis,
-        (inverse_old, small): (Mat3, Real),
+        inverse_old: Mat3,
         (x, i): (&[Vec3], usize),
     ) -> (Basis, Real) {
         let n = row.len();
-        let (mut basis, mut largest) = (*basis, LARGEST_CORRECTION);
+        let (mut basis, mut unseen) = (*basis, 0.0);
         for _ in 0..MOST_CORRECTIONS {
             let (mut product, mut squares) = (Mat3::ZERO, 0.0);
             for ((&j, &u), &w) in row.ends[..n].iter().zip(&row.vectors[..n]).zip(&row.weights[..n]) {
@@ -528,19 +530,18 @@ impl BasisRule {
             let gradient = product * basis.inverse_moment;
             let correction = inverse_old * gradient;
             let size = frobenius_norm(correction - Mat3::IDENTITY);
-            if !(size < largest) {
-                for (&j, u) in row.ends[..n].iter().zip(&mut row.vectors[..n]) {
-                    *u = inverse_old * (x[j as usize] - x[i]);
-                }
-                let residual = (squares - double_dot(gradient, product)).max(0.0);
-                return (self.basis(row, particle, |u| u), 0.5 * basis.residual * residual);
-            }
-            basis = self.basis(row, particle, |u| correction * u);
-            if size < small || basis.is_degenerate() {
+            unseen = 0.5 * basis.residual * (squares - double_dot(gradient, product)).max(0.0);
+            if !(size < LARGEST_CORRECTION) {
                 break;
             }
-            largest = size;
+            basis = self.basis(row, particle, |u| correction * u);
+            if size < SMALL_CORRECTION || basis.is_degenerate() {
+                return (basis, 0.0);
+            }
         }
-        (basis, 0.0)
+        for (&j, u) in row.ends[..n].iter().zip(&mut row.vectors[..n]) {
+            *u = inverse_old * (x[j as usize] - x[i]);
+        }
+        (self.basis(row, particle, |u| u), unseen)
     }
 }

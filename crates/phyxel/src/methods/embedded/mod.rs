@@ -405,8 +405,6 @@ impl Embedded {
         }
         let Particles { position, velocity, mass, volume, material, .. } = particles;
         let viscosity = &material[Property::Viscosity];
-        // the elastic answers are no longer needed: their memory is reused
-        self.viscous.exchange_answers(&mut self.answers);
         let solved = match self.params.viscosity_model {
             ViscosityModel::StrainRate => {
                 let mut damping = StrainRateDamping {
@@ -428,7 +426,6 @@ impl Embedded {
                 explicit::damp(&mut self.sph.on(&self.bonds), velocity, mass, ctx, duration)
             }
         };
-        self.viscous.exchange_answers(&mut self.answers);
         explicit::meet_before_moving(particles, ctx);
         solved
     }
@@ -440,7 +437,6 @@ impl Embedded {
         }
         let Particles { position, velocity, mass, volume, material, .. } = particles;
         let viscosity = &material[Property::Viscosity];
-        self.viscous.exchange_answers(&mut self.answers);
         ctx.timings.stage("viscosity", || {
             let force = match self.params.viscosity_model {
                 ViscosityModel::StrainRate => {
@@ -465,6 +461,5 @@ impl Embedded {
                 velocity[i] += force[i] * (duration / mass[i]);
             }
         });
-        self.viscous.exchange_answers(&mut self.answers);
     }
 }

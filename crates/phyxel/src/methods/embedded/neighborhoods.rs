@@ -1,6 +1,5 @@
 //! Update of neighbourhoods: new neighbours are found in embedded space.
 
-use super::deformation::SMALL_CORRECTION;
 use super::{Embedded, ListUpdate};
 use crate::math::{Mat3, Real, Vec3};
 use crate::methods::StepContext;
@@ -224,8 +223,7 @@ impl Embedded {
                 let particle = (*support, particles.volume[i], lame.at(i));
                 *basis = rule.basis(&mut row, particle, |u| u);
                 if keep_gradient && !basis.is_degenerate() {
-                    let kept = (inverse, SMALL_CORRECTION);
-                    (*basis, _) = rule.keep_gradient(&mut row, particle, basis, kept, (around.world, i));
+                    (*basis, _) = rule.keep_gradient(&mut row, particle, basis, inverse, (around.world, i));
                 }
                 n_new
             });

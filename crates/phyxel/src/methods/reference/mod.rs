@@ -31,7 +31,7 @@ use crate::material::{
     Lame, LameParameter, MaterialChange, Property, StVenantKirchhoff, VolumeGuard, VolumeStiffness,
 };
 use crate::math::{Mat3, Real, Vec3, sum_over};
-use crate::mls::{Answer, BondGeometry, WeightedBonds, fit_gradient, gather_answers};
+use crate::mls::{Answer, PointAnswer, PointBonds, WeightedBonds, fit_gradient, gather_point_answers};
 use crate::neighbors::Neighbors;
 use crate::particles::{Carry, PARTICLES, Particles, Remap, StateData, StateItem, StateVisitor};
 
@@ -54,7 +54,7 @@ pub struct Reference {
     rest: RestShape,
     // data of the present shape: they always belong to the particles' positions, because a step ends with them
     gradients: Vec<Mat3>,
-    answers: Vec<Answer>,
+    answers: Vec<PointAnswer>,
     force: Vec<Vec3>,
     viscous: Viscosity,
 }
@@ -87,24 +87,6 @@ struct RestParticle {
     residual: Real,
     /// Volume V_i, or 0 if the neighbourhood is degenerate: then the particle causes no elastic force (m³).
     volume: Real,
-}
-
-#[derive(Clone, Copy)]
-struct RestBonds<'a> {
-    rest_positions: &'a [Vec3],
-    positions: &'a [Vec3],
-}
-
-impl BondGeometry for RestBonds<'_> {
-    #[inline(always)]
-    fn reference(&self, _bond: usize, i: usize, j: usize) -> Vec3 {
-        self.rest_positions[j] - self.rest_positions[i]
-    }
-
-    #[inline(always)]
-    fn field(&self, i: usize, j: usize) -> Vec3 {
-        self.positions[j] - self.positions[i]
-    }
 }
 
 impl Method for Reference {
@@ -250,9 +232,9 @@ impl Reference {
     ///   x_ij world bond (m)   u_ij rest bond (m)   w_ij weight (1)   A_i moment matrix (m²)
     fn fit(&mut self, positions: &[Vec3]) {
         let Self { rest_position, rest, lame, params, answers, force, gradients, .. } = self;
-        let geometry = RestBonds { rest_positions: rest_position, positions };
+        let points = PointBonds { references: rest_position, fields: positions };
         let stress = Stress { lame, params };
-        fit_gradient(&rest.weighted_bonds(), &geometry, answers, force, gradients, |i, fit, gradient| {
+        fit_gradient(&rest.weighted_bonds(), &points, answers, force, gradients, |i, fit, gradient| {
             let p = &rest.particles[i];
             let mut f = fit.product * p.inverse_moment;
             if p.volume == 0.0 {
@@ -267,8 +249,8 @@ impl Reference {
 
     /// Adds to each f_i the answers of its neighbours. Mueller 2004 Eqs. 18–25.
     fn gather(&mut self, positions: &[Vec3]) {
-        let geometry = RestBonds { rest_positions: &self.rest_position, positions };
-        gather_answers(&self.rest.weighted_bonds(), &geometry, &self.answers, &mut self.force);
+        let points = PointBonds { references: &self.rest_position, fields: positions };
+        gather_point_answers(&self.rest.weighted_bonds(), &points, &self.answers, &mut self.force);
     }
 
     fn stress(&self) -> Stress<'_> {

@@ -8,7 +8,7 @@ use crate::material::{LameParameter, Property};
 use crate::math::{Mat3, Real, Vec3, cube, trace};
 use crate::methods::stiffness::Stiffness;
 use crate::methods::{Matter, MethodError, keys};
-use crate::mls::{Answer, moment, safe_inverse};
+use crate::mls::{PointAnswer, moment, safe_inverse};
 use crate::neighbors::{Neighbors, Points, mean_nearest_distance, within_radius};
 use crate::particles::Particles;
 use rayon::prelude::*;
@@ -94,7 +94,7 @@ impl Reference {
         self.find_rest_particles(particles);
         let n = particles.len();
         self.gradients.resize(n, Mat3::IDENTITY);
-        self.answers.resize(n, Answer::default());
+        self.answers.resize(n, PointAnswer::default());
         self.force.resize(n, Vec3::ZERO);
         self.forces_at(&particles.position);
     }
