@@ -13,8 +13,8 @@ use serde_json::{Map, Value, json};
 const SPACING: f64 = 0.02;
 /// Velocity of the block just before the impact (m/s).
 const VELOCITY: f64 = -2.0;
-/// Steps before the clock starts: caches are warm and the floor is touched.
-const WARM_UP: usize = 10;
+/// Steps before the clock starts: caches are warm and the floor is touched. Small blocks rebound within 15 steps.
+const WARM_UP: usize = 5;
 
 fn world(method: &str, particles: usize) -> Result<World, Failure> {
     let n_side = (particles as f64).cbrt().round().max(2.0);
