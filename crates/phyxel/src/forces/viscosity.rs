@@ -10,7 +10,7 @@ use super::Damping;
 use crate::linear::{ConjugateGradients, Solved};
 use crate::material::Parameter;
 use crate::math::{Mat3, Real, Vec3, outer, symmetric_part, trace};
-use crate::mls::{Answer, Fit, PointAnswer, PointBonds, fit_gradient, gather_point_answers, safe_inverse};
+use crate::mls::{Answer, Fit, PointAnswer, PointBonds, fit_gradient, gather_answers, safe_inverse};
 use crate::neighbors::BondRows;
 use rayon::prelude::*;
 
@@ -143,7 +143,7 @@ impl Viscosity {
             let (given, own) = prepared.answer(&Fit { product, sum });
             (*answer, *force) = (points.answer(&given, i), own);
         });
-        gather_point_answers(&bonds.bonds, &points, &self.answers, force);
+        gather_answers(&bonds.bonds, &points, &self.answers, force);
     }
 }
 
@@ -227,5 +227,5 @@ fn apply_internal(
 ) {
     let points = PointBonds { references: viscous.positions, fields: v };
     fit_gradient(&viscous.bonds, &points, answers, out, aside, |i, fit, ()| prepared[i].answer(&fit));
-    gather_point_answers(&viscous.bonds, &points, answers, out);
+    gather_answers(&viscous.bonds, &points, answers, out);
 }

@@ -1,7 +1,7 @@
 //! 3×3 decompositions: symmetric eigenvalues, det-signed singular values, polar. Fast methods serve well-conditioned
 //! input, the usual case in particle loops; Jacobi rotations, accurate to the last bits, serve rank-deficient input.
 
-use super::{Mat3, Real, Vec3, cbrt};
+use super::{Mat3, Real, Vec3};
 
 /// Decomposition F = U diag(σ) Vᵀ with det U = det V = +1, σ descending in magnitude; a reflection makes the smallest σ
 /// negative.
@@ -166,31 +166,46 @@ fn from_right_vectors(a: Mat3, v: Mat3) -> Svd {
 
 /// Computes F = R S with R a rotation (det +1) and S symmetric; S has a negative eigenvalue if F is inverted.
 pub fn polar(m: Mat3) -> (Mat3, Mat3) {
-    let rotation = newton_rotation(m).unwrap_or_else(|| {
-        let Svd { u, v, .. } = svd(m);
-        u * v.transpose()
-    });
+    let rotation = rotation(m).0;
     (rotation, super::symmetric_part(rotation.transpose() * m))
 }
 
-/// Computes the rotation by Newton's iteration R ← (R + R⁻ᵀ)/2; `None` if the matrix is nearly singular or inverted.
-fn newton_rotation(m: Mat3) -> Option<Mat3> {
-    let size = super::frobenius_norm(m);
-    let det = m.determinant();
-    if !(det > 1e-4 * size * size * size) {
+/// Returns the rotation R of F = R S, and tr S.
+#[inline]
+pub fn rotation(m: Mat3) -> (Mat3, Real) {
+    rotation_by_trace(m).unwrap_or_else(|| {
+        let Svd { u, sigma, v } = svd(m);
+        (u * v.transpose(), sigma.element_sum())
+    })
+}
+
+/// Computes R from t = tr S; `None` if the matrix is nearly singular or inverted. The sum of the singular values is the
+/// largest root of (t² − |F|²)² = 8 t det F + 4 |cof F|², which Newton's steps approach from above, and
+///   (s₁ + s₂)(s₂ + s₃)(s₃ + s₁) R = (t² + |F|²)/2 F + t cof F − F Fᵀ F,
+/// as inserting F = U diag(s) Vᵀ shows.
+#[inline]
+fn rotation_by_trace(m: Mat3) -> Option<(Mat3, Real)> {
+    let squared = super::double_dot(m, m);
+    let cofactor = super::cofactor(m);
+    let det = m.x_axis.dot(cofactor.x_axis);
+    let size = squared.sqrt();
+    if !(det > 1e-4 * size * squared) {
         return None;
     }
-    let mut r = m * (1.0 / cbrt(det));
+    let last = 4.0 * super::double_dot(cofactor, cofactor);
+    let mut t = 3f64.sqrt() * size;
     for _ in 0..20 {
-        let next = (r + super::cofactor(r) * (1.0 / r.determinant())) * 0.5;
-        let change = super::frobenius_norm(next - r);
-        r = next;
-        if change < 1e-15 {
-            return Some(r);
-        }
-        if change < 1e-9 {
-            // convergence is quadratic: one more step is exact to round-off
-            return Some((r + super::cofactor(r) * (1.0 / r.determinant())) * 0.5);
+        let rest = t * t - squared;
+        let slope = 4.0 * t * rest - 8.0 * det;
+        let step = (rest * rest - 8.0 * det * t - last) / slope;
+        t -= step;
+        // convergence is quadratic
+        if step.abs() < 1e-9 * t {
+            let rest = t * t - squared;
+            let product = 0.5 * t * rest - det;
+            let cubic = m * (m.transpose() * m);
+            let sum = m * (0.5 * (t * t + squared)) + cofactor * t - cubic;
+            return Some((sum * (1.0 / product), t));
         }
     }
     None
@@ -275,6 +290,7 @@ mod tests {
             assert_rotation(r);
             let Svd { u, sigma, v } = svd(m);
             let size = frobenius_norm(m).max(1e-300);
+            assert!((rotation(m).1 - super::super::trace(s)).abs() < 1e-12 * size, "{m}");
             assert!(frobenius_norm(r * s - m) < 1e-12 * size, "{m}");
             // the rotation is unique if the two smallest singular values do not cancel
             if sigma.y + sigma.z > 1e-3 * size {

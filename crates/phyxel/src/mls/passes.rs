@@ -13,12 +13,17 @@ use crate::math::{Mat3, Real, Vec3, outer};
 use crate::neighbors::{BondRows, Neighbors};
 use rayon::prelude::*;
 
-/// Vectors of the bonds of a fit. Implementations are inlined into the passes.
+/// Bonds of a fit: the field is a difference of points along all bonds, the reference vector along those for which none
+/// is stored. Implementations are inlined into the passes.
 pub trait BondGeometry: Sync {
-    /// Returns u_ij, the reference vector i → j of bond number `bond` or, in symmetric lists, of its reverse bond.
-    fn reference(&self, bond: usize, i: usize, j: usize) -> Vec3;
-    /// Returns y_ij, the difference of the field along the bond i → j.
-    fn field(&self, i: usize, j: usize) -> Vec3;
+    /// Returns the points.
+    fn points(&self) -> PointBonds<'_>;
+
+    /// Returns the reference vector of bond number `bond` of particle `owner`, if it is not the difference of points.
+    #[inline(always)]
+    fn stored(&self, _bond: usize, _owner: usize) -> Option<Vec3> {
+        None
+    }
 }
 
 /// Bonds that are differences of points: u_ij = p_j − p_i, y_ij = q_j − q_i.
@@ -32,13 +37,8 @@ pub struct PointBonds<'a> {
 
 impl BondGeometry for PointBonds<'_> {
     #[inline(always)]
-    fn reference(&self, _bond: usize, i: usize, j: usize) -> Vec3 {
-        self.references[j] - self.references[i]
-    }
-
-    #[inline(always)]
-    fn field(&self, i: usize, j: usize) -> Vec3 {
-        self.fields[j] - self.fields[i]
+    fn points(&self) -> PointBonds<'_> {
+        *self
     }
 }
 
@@ -75,8 +75,8 @@ impl Answer {
     }
 }
 
-/// Answer of a particle whose bonds are differences of points: M_i (column after column), c_i and M_i p_i + c_i q_i. The
-/// answers to a particle at (p, q) add up to M p + c q − offset with the weighted sums M, c and offset over its
+/// Answer of a particle at (p_i, q_i): M_i (column after column), c_i and M_i p_i + c_i q_i. Where bonds are differences of
+/// points, the answers to a particle at (p, q) add up to M p + c q − offset with the weighted sums M, c and offset over its
 /// neighbours, which needs neither their points nor a product of matrices for each bond.
 #[derive(Clone, Copy, Debug)]
 pub struct PointAnswer([Real; 13]);
@@ -106,10 +106,22 @@ impl PointAnswer {
     }
 
     #[inline(always)]
+    fn vector(&self, k: usize) -> Vec3 {
+        Vec3::new(self.0[k], self.0[k + 1], self.0[k + 2])
+    }
+
+    /// Returns M u + c y.
+    #[inline(always)]
+    fn along(&self, reference: Vec3, field: Vec3) -> Vec3 {
+        let carried =
+            self.vector(0) * reference.x + self.vector(3) * reference.y + self.vector(6) * reference.z;
+        carried + field * self.0[9]
+    }
+
+    /// Returns M p + c q − offset.
+    #[inline(always)]
     fn at(&self, reference: Vec3, field: Vec3) -> Vec3 {
-        let vector = |k: usize| Vec3::new(self.0[k], self.0[k + 1], self.0[k + 2]);
-        let carried = vector(0) * reference.x + vector(3) * reference.y + vector(6) * reference.z;
-        carried + field * self.0[9] - vector(10)
+        self.along(reference, field) - self.vector(10)
     }
 }
 
@@ -203,7 +215,7 @@ pub fn fit_gradient<T: Send>(
 }
 
 impl PointBonds<'_> {
-    /// Returns a particle's answer in the form that [`gather_point_answers`] adds up.
+    /// Returns a particle's answer in the form that [`gather_answers`] adds up.
     #[inline(always)]
     pub fn answer(&self, answer: &Answer, i: usize) -> PointAnswer {
         PointAnswer::new(answer, self.references[i], self.fields[i])
@@ -214,11 +226,11 @@ impl PointBonds<'_> {
 #[inline(always)]
 pub fn fit_row(bonds: &impl BondRows, geometry: &impl BondGeometry, i: usize) -> Fit {
     let (mut product, mut sum) = (Mat3::ZERO, Vec3::ZERO);
-    for (bond, j, weight) in bonds.own(i) {
-        let y = geometry.field(i, j) * weight;
+    visit_row(bonds, geometry, i, |u, y, weight| {
+        let y = y * weight;
         sum += y;
-        product += outer(y, geometry.reference(bond, i, j));
-    }
+        product += outer(y, u);
+    });
     Fit { product, sum }
 }
 
@@ -226,47 +238,48 @@ pub fn fit_row(bonds: &impl BondRows, geometry: &impl BondGeometry, i: usize) ->
 #[inline(always)]
 pub fn fit_row_with_squares(bonds: &impl BondRows, geometry: &impl BondGeometry, i: usize) -> (Fit, Real) {
     let (mut product, mut sum, mut squares) = (Mat3::ZERO, Vec3::ZERO, 0.0);
-    for (bond, j, weight) in bonds.own(i) {
-        let field = geometry.field(i, j);
+    visit_row(bonds, geometry, i, |u, field, weight| {
         let y = field * weight;
         sum += y;
         squares += field.dot(y);
-        product += outer(y, geometry.reference(bond, i, j));
-    }
+        product += outer(y, u);
+    });
     (Fit { product, sum }, squares)
+}
+
+/// Visits u_ij, y_ij and w_ij of the bonds of particle i.
+#[inline(always)]
+fn visit_row(
+    bonds: &impl BondRows,
+    geometry: &impl BondGeometry,
+    i: usize,
+    mut visit: impl FnMut(Vec3, Vec3, Real),
+) {
+    let PointBonds { references, fields } = geometry.points();
+    let (p, q) = (references[i], fields[i]);
+    for (bond, j, weight) in bonds.own(i) {
+        let u = geometry.stored(bond, i).unwrap_or_else(|| references[j] - p);
+        visit(u, fields[j] - q, weight);
+    }
 }
 
 /// Runs the second pass: adds Σ_j w_ji (M_j u_ij + c_j y_ij) to every force, as minus the same over the bonds j → i.
 pub fn gather_answers(
     bonds: &impl BondRows,
     geometry: &impl BondGeometry,
-    answers: &[Answer],
-    forces: &mut [Vec3],
-) {
-    forces.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(i, force)| {
-        let mut sum = *force;
-        for (bond, j, weight) in bonds.incoming(i) {
-            let given = &answers[j];
-            let pair = given.carrier * geometry.reference(bond, j, i) + geometry.field(j, i) * given.residual;
-            sum -= pair * weight;
-        }
-        *force = sum;
-    });
-}
-
-/// Does the same as [`gather_answers`] for bonds that are differences of points.
-pub fn gather_point_answers(
-    bonds: &impl BondRows,
-    points: &PointBonds<'_>,
     answers: &[PointAnswer],
     forces: &mut [Vec3],
 ) {
+    let PointBonds { references, fields } = geometry.points();
     forces.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(i, force)| {
-        let mut sum = PointAnswer::default();
-        for (_, j, weight) in bonds.incoming(i) {
-            sum.add_weighted(&answers[j], weight);
+        let (mut sum, mut others) = (PointAnswer::default(), Vec3::ZERO);
+        for (bond, j, weight) in bonds.incoming(i) {
+            match geometry.stored(bond, j) {
+                None => sum.add_weighted(&answers[j], weight),
+                Some(u) => others += answers[j].along(u, fields[i] - fields[j]) * weight,
+            }
         }
-        *force -= sum.at(points.references[i], points.fields[i]);
+        *force -= sum.at(references[i], fields[i]) + others;
     });
 }
 
@@ -315,8 +328,14 @@ mod tests {
             let one_by_one: Vec<Answer> = (0..n).map(answer).collect();
             let summed: Vec<PointAnswer> = (0..n).map(|i| points.answer(&one_by_one[i], i)).collect();
             let (mut expected, mut found) = (vec![Vec3::X; n], vec![Vec3::X; n]);
-            gather_answers(&bonds, &points, &one_by_one, &mut expected);
-            gather_point_answers(&bonds, &points, &summed, &mut found);
+            for (i, force) in expected.iter_mut().enumerate() {
+                for (_, j, weight) in bonds.incoming(i) {
+                    let given = &one_by_one[j];
+                    let (u, y) = (references[i] - references[j], fields[i] - fields[j]);
+                    *force -= (given.carrier * u + y * given.residual) * weight;
+                }
+            }
+            gather_answers(&bonds, &points, &summed, &mut found);
             for (expected, found) in expected.iter().zip(&found) {
                 assert!(expected.distance(*found) < 1e-13 * (1.0 + far), "{expected} {found}");
             }

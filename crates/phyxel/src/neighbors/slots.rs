@@ -177,24 +177,18 @@ impl SlotBonds {
         });
     }
 
-    /// Finds the rows whose reference vectors are exactly the differences of `origins`, whatever they were before.
-    pub fn find_plain_rows(&mut self, origins: &[Vec3]) {
+    /// Finds which of the rows that have changed have reference vectors that are exactly the differences of `origins`. Forces
+    /// depend on it in their last bits, so it must follow from bonds and origins alone, not from what happened before.
+    pub fn find_plain_rows(&mut self, origins: &[Vec3], is_changed: impl Fn(usize) -> bool + Sync) {
         let mut is_plain = std::mem::take(&mut self.is_plain);
-        let is_exact = |i: usize| {
-            let row = self.ends(i).iter().zip(self.vectors(i));
-            row.into_iter().all(|(&j, u)| *u == origins[j as usize] - origins[i])
-        };
-        (0..self.counts.len())
-            .into_par_iter()
-            .with_min_len(512)
-            .map(is_exact)
-            .collect_into_vec(&mut is_plain);
+        is_plain.resize(self.counts.len(), false);
+        is_plain.par_iter_mut().with_min_len(512).enumerate().for_each(|(i, is_plain)| {
+            if is_changed(i) {
+                let mut row = self.ends(i).iter().zip(self.vectors(i));
+                *is_plain = row.all(|(&j, u)| *u == origins[j as usize] - origins[i]);
+            }
+        });
         self.is_plain = is_plain;
-    }
-
-    /// Notes that the reference vectors of rows have changed.
-    pub fn leave_plain_rows(&mut self, is_changed: impl Fn(usize) -> bool) {
-        self.is_plain.iter_mut().enumerate().for_each(|(i, is_plain)| *is_plain &= !is_changed(i));
     }
 
     /// Returns true if the reference vectors of row i are the differences of the origins.
@@ -350,10 +344,16 @@ mod tests {
         }
         let i = (0..40).find(|&i| bonds.count(i) > 3).unwrap();
         bonds.row_mut(i).vectors[2].y += 1e-15;
-        bonds.find_plain_rows(&origins);
+        bonds.find_plain_rows(&origins, |_| true);
         assert!((0..40).all(|k| bonds.is_plain(k) == (k != i)));
-        bonds.leave_plain_rows(|k| k == 0);
-        assert!(!bonds.is_plain(0));
+        // rows are looked at where they changed, and may become plain again
+        bonds.row_mut(i).vectors[2] = origins[bonds.ends(i)[2] as usize] - origins[i];
+        let other = (0..40).find(|&k| k != i && bonds.count(k) > 3).unwrap();
+        bonds.row_mut(other).vectors[0].x += 1e-15;
+        bonds.find_plain_rows(&origins, |k| k == i);
+        assert!((0..40).all(|k| bonds.is_plain(k)));
+        bonds.find_plain_rows(&origins, |k| k == other);
+        assert!((0..40).all(|k| bonds.is_plain(k) == (k != other)));
     }
 
     /// Compares rows that were dropped, moved and inserted with rows built anew.

@@ -1,7 +1,7 @@
 //! Corotated linear elasticity.
 
 use super::Lame;
-use crate::math::{Mat3, Real, Vec3, double_dot, polar, trace};
+use crate::math::{Mat3, Real, Vec3, double_dot, polar, rotation, trace};
 
 /// Corotated law Ψ = µ Σ (s − 1)² + λ/2 (Σ (s − 1))². Jones 2014 Eq. 4, the law of that paper.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ impl Corotated {
     /// Returns the stress P = 2µ (F − R) + λ tr(S − I) R (Pa).
     #[inline]
     pub fn first_piola(&self, f: Mat3) -> Mat3 {
-        let (rotation, stretch) = polar(f);
-        f * (2.0 * self.0.mu) + rotation * (self.0.lambda * (trace(stretch) - 3.0) - 2.0 * self.0.mu)
+        let (rotation, stretch) = rotation(f);
+        f * (2.0 * self.0.mu) + rotation * (self.0.lambda * (stretch - 3.0) - 2.0 * self.0.mu)
     }
 }

@@ -1,6 +1,6 @@
 //! Changes of materials between steps.
 
-use super::Embedded;
+use super::{Embedded, Flow};
 use crate::material::{LameParameter, MaterialChange};
 use crate::particles::Particles;
 
@@ -10,6 +10,7 @@ impl Embedded {
     pub(super) fn change(&mut self, particles: &Particles, body: u32, change: &MaterialChange) {
         if let Some(flow) = change.flow {
             self.bodies[body as usize].measure = flow.measure();
+            self.flows.fill(Flow::NONE); // where nothing can flow any more, nobody writes it
         }
         if change.is_elastic() {
             self.lame = LameParameter::new(&particles.material, particles.len());

@@ -8,7 +8,7 @@ use crate::math::{
     polar, scaled_columns, sum_over, symmetric_eigen, trace,
 };
 use crate::methods::{ElasticEnergy, LEAST_VOLUME_RATIO, StepContext};
-use crate::mls::{Answer, fit_row, fit_row_with_squares, gather_answers};
+use crate::mls::{Answer, BondGeometry, PointAnswer, fit_row, fit_row_with_squares, gather_answers};
 use crate::neighbors::{BondRows, SlotRow};
 use crate::particles::Particles;
 use rayon::prelude::*;
@@ -49,6 +49,12 @@ fn turned(rotation: Mat3, fraction: Real) -> Mat3 {
 }
 
 impl Response<'_> {
+    /// Returns P of a particle that does not flow.
+    #[inline(always)]
+    fn elastic(&self, i: usize, f: Mat3) -> Mat3 {
+        self.bodies[self.particles.body[i] as usize].law.first_piola(self.lame.at(i), f)
+    }
+
     /// Returns P and the flow of a particle with deformation gradient F. Jones 2014 Eqs. 4, 6, 7.
     /// The von Mises stress at the end of the last step is replaced by that at the end of this one if time passes.
     /// In matter that flows, P is the derivative of Ψ(F F_p⁻¹), P(s_e) F_p⁻ᵀ, with the bonds before the flow.
@@ -59,7 +65,7 @@ impl Response<'_> {
         let (time_step, rule) = self.flow.unwrap_or_default();
         let yielding = Yielding::at(&self.particles.material, i, measure, rule);
         if yielding.flow_rate == 0.0 {
-            return (law.first_piola(lame, f), Flow::NONE);
+            return (self.elastic(i, f), Flow::NONE);
         }
         let yielding =
             Yielding { flow_rate: if self.flow.is_some() { yielding.flow_rate } else { 0.0 }, ..yielding };
@@ -127,6 +133,7 @@ impl Embedded {
         let (bonds, basis) = (&*bonds, &*basis);
         let geometry = WorldBonds { bonds, origins: &self.origin, positions };
         let flow = time_step.map(|dt| (dt, params.flow_rule));
+        let can_flow = can_flow(&particles.material);
         let turns = params.stabilization > 0.0;
         let response = Response { particles, lame, bodies, hardening, flow, turns };
         let rows = answers.par_iter_mut().zip(force.par_iter_mut()).zip(gradients.par_iter_mut());
@@ -135,19 +142,29 @@ impl Embedded {
         rows.for_each(|(i, ((((answer, force), gradient), flow), shear_stress))| {
             let own = &basis[i];
             if own.is_degenerate() {
-                (*answer, *force, *gradient) = (Answer::default(), Vec3::ZERO, Mat3::IDENTITY);
+                (*answer, *force, *gradient) = (PointAnswer::default(), Vec3::ZERO, Mat3::IDENTITY);
                 *flow = Flow::NONE;
                 return;
             }
-            let (fit, squares) = fit_row_with_squares(&bonds, &geometry, i);
+            let (fit, squares) = match can_flow {
+                true => fit_row_with_squares(&bonds, &geometry, i),
+                false => (fit_row(&bonds, &geometry, i), 0.0),
+            };
             let f = fit.product * own.inverse_moment;
-            let unseen = 0.5 * own.residual * (squares - double_dot(f, fit.product)).max(0.0);
-            let (stress, flowed) = response.of(i, f, own.volume, unseen, shear_stress);
-            (*gradient, *flow) = (f, flowed);
-            let residual = own.residual * (1.0 - flowed.forgotten);
+            let (stress, forgotten) = if can_flow {
+                let unseen = 0.5 * own.residual * (squares - double_dot(f, fit.product)).max(0.0);
+                let (stress, flowed) = response.of(i, f, own.volume, unseen, shear_stress);
+                *flow = flowed;
+                (stress, flowed.forgotten)
+            } else {
+                (response.elastic(i, f), 0.0)
+            };
+            let residual = own.residual * (1.0 - forgotten);
+            *gradient = f;
             let carrier = stress * own.inverse_moment * own.volume - f * residual;
-            *answer = Answer { carrier, residual };
-            *force = answer.own_force(own.row_sum, &fit);
+            let given = Answer { carrier, residual };
+            *answer = geometry.points().answer(&given, i);
+            *force = given.own_force(own.row_sum, &fit);
         });
     }
 
@@ -241,16 +258,10 @@ impl Embedded {
         if own.is_degenerate() {
             return (Mat3::IDENTITY, 0.0);
         }
-        let (mut product, mut squares) = (Mat3::ZERO, 0.0);
-        let row = self.bonds.ends(i).iter().zip(self.bonds.vectors(i)).zip(self.bonds.weights(i));
-        for ((&j, &u), &w) in row {
-            let x = positions[j as usize] - positions[i];
-            let weighted = x * Real::from(w);
-            squares += x.dot(weighted);
-            product += outer(weighted, u);
-        }
-        let f = product * own.inverse_moment;
-        let residual = (squares - double_dot(f, product)).max(0.0);
+        let geometry = WorldBonds { bonds: &self.bonds, origins: &self.origin, positions };
+        let (fit, squares) = fit_row_with_squares(&&self.bonds, &geometry, i);
+        let f = fit.product * own.inverse_moment;
+        let residual = (squares - double_dot(f, fit.product)).max(0.0);
         (f, 0.5 * own.residual * residual)
     }
 
@@ -361,9 +372,10 @@ impl Embedded {
                     *gradient = flow.plastic * *gradient;
                 }
             });
-            let has_changed: Vec<bool> = self.flows.iter().map(|flow| flow.forgotten > 0.0).collect();
-            self.bonds.copy_weights(|i| has_changed[i]);
-            self.bonds.leave_plain_rows(|i| has_changed[i]);
+            let Self { bonds, flows, has_flowed, origin, .. } = &mut *self;
+            flows.par_iter().with_min_len(512).map(|flow| flow.forgotten > 0.0).collect_into_vec(has_flowed);
+            bonds.copy_weights(|i| has_flowed[i]);
+            bonds.find_plain_rows(origin, |i| has_flowed[i]);
             self.pace.flowed += largest;
             if self.params.mass_rule == MassRule::Running {
                 self.run_masses(particles);
@@ -389,7 +401,7 @@ impl Embedded {
             *basis = rule.basis(&mut row, (support_radius[i], volume[i], lame.at(i)), |u| u);
         });
         self.bonds.copy_weights(|_| true);
-        self.bonds.find_plain_rows(&self.origin);
+        self.bonds.find_plain_rows(&self.origin, |_| true);
     }
 
     /// Returns the number of particles whose neighbourhoods are degenerate.

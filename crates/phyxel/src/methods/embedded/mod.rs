@@ -40,7 +40,7 @@ use crate::forces::{SphViscosity, StrainRateDamping, Viscosity, ViscousBonds};
 use crate::linear::Solved;
 use crate::material::{LameParameter, Law, MaterialChange, Property, YieldMeasure};
 use crate::math::{Mat3, Real, Vec3, sum_over};
-use crate::mls::{Answer, BondGeometry, Laplacian};
+use crate::mls::{BondGeometry, Laplacian, PointAnswer, PointBonds};
 use crate::neighbors::SlotBonds;
 use crate::particles::{Carry, PARTICLES, Particles, Remap, StateData, StateItem, StateVisitor};
 
@@ -85,9 +85,11 @@ pub struct Embedded {
     // data of the present shape
     gradients: Vec<Mat3>,
     flows: Vec<Flow>,
+    /// True for particles whose bonds changed in the last flow.
+    has_flowed: Vec<bool>,
     /// ln det F of each particle, computed when something flows.
     log_volume: Vec<Real>,
-    answers: Vec<Answer>,
+    answers: Vec<PointAnswer>,
     viscous: Viscosity,
     sph: SphViscosity,
     laplacian: Laplacian,
@@ -217,14 +219,14 @@ struct WorldBonds<'a> {
 
 impl BondGeometry for WorldBonds<'_> {
     #[inline(always)]
-    fn reference(&self, bond: usize, i: usize, j: usize) -> Vec3 {
-        // the same number either way: origins are in the cache, the bonds of all particles are not
-        if self.bonds.is_plain(i) { self.origins[j] - self.origins[i] } else { self.bonds.vector(bond) }
+    fn points(&self) -> PointBonds<'_> {
+        PointBonds { references: self.origins, fields: self.positions }
     }
 
     #[inline(always)]
-    fn field(&self, i: usize, j: usize) -> Vec3 {
-        self.positions[j] - self.positions[i]
+    fn stored(&self, bond: usize, owner: usize) -> Option<Vec3> {
+        // the same number either way: origins are in the cache, the bonds of all particles are not
+        if self.bonds.is_plain(owner) { None } else { Some(self.bonds.vector(bond)) }
     }
 }
 

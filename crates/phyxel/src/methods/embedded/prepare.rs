@@ -8,7 +8,7 @@ use crate::math::{Mat3, Real, Vec3};
 use crate::methods::stiffness::Stiffness;
 use crate::methods::thin_bodies::refuse_thin_bodies;
 use crate::methods::{GroupBody, Matter, MethodError, keys};
-use crate::mls::{Answer, Laplacian};
+use crate::mls::{Laplacian, PointAnswer};
 use crate::neighbors::{Points, SLOTS, SlotBonds, nearest};
 use crate::particles::Particles;
 
@@ -99,6 +99,7 @@ impl Embedded {
             basis: Vec::new(),
             gradients: Vec::new(),
             flows: Vec::new(),
+            has_flowed: Vec::new(),
             answers: Vec::new(),
             viscous: Viscosity::default(),
             sph: SphViscosity::default(),
@@ -182,7 +183,7 @@ impl Embedded {
     pub(super) fn resize_scratch(&mut self, n: usize) {
         self.gradients.resize(n, Mat3::IDENTITY);
         self.flows.resize(n, Flow::NONE);
-        self.answers.resize(n, Answer::default());
+        self.answers.resize(n, PointAnswer::default());
     }
 
     /// Rebuilds derived data after state was loaded. Forces are state: they are those before the last flow.

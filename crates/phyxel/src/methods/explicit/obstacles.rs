@@ -11,6 +11,8 @@ use rayon::prelude::*;
 
 /// A particle whose distance to the surface exceeds its radius by less than this (radii) touches it.
 const TOUCHING: Real = 1e-4;
+/// Number of particles, neighbours in memory and mostly in space, that are looked at together.
+const BLOCK: usize = 32;
 /// Cosine between the normals of two obstacles below which they push a particle in opposite directions.
 const PINCHED: Real = -0.5;
 
@@ -36,10 +38,21 @@ pub(super) fn respond(contacts: &mut Contacts<'_>, particles: &mut Particles, ph
             let (mut work, mut pushes, mut n_pinched) = (0.0, Vec::new(), 0);
             // particle, obstacle, impulse
             let mut given_by: Vec<(usize, usize, Vec3)> = Vec::new();
+            let mut met_to = 0;
             for i in 0..position.len() {
                 // only marked particles have received an impulse
                 let marked = touching[i] != TOUCHES_NOTHING;
                 if phase != Phase::AfterMoving && !marked {
+                    continue;
+                }
+                if phase == Phase::AfterMoving && i % BLOCK == 0 {
+                    let block = i..(i + BLOCK).min(position.len());
+                    let is_free = touching[block.clone()].iter().all(|mark| *mark == TOUCHES_NOTHING);
+                    let is_near = !is_free
+                        || may_touch(obstacles, &position[block.clone()], &radius[block.clone()], time_step);
+                    met_to = if is_near { block.end } else { i };
+                }
+                if phase == Phase::AfterMoving && i >= met_to {
                     continue;
                 }
                 // an impulse given and recorded earlier in this step is recomputed together with what happened since
@@ -140,6 +153,18 @@ fn free_part(relative: Vec3, slip: Vec3) -> Vec3 {
         return Vec3::ZERO;
     }
     slip * (relative.dot(slip) / slip.length_squared()).clamp(0.0, 1.0)
+}
+
+/// Returns false if no obstacle is near any of the particles: one look at the middle of their box instead of many.
+#[inline]
+fn may_touch(obstacles: &[PosedObstacle], positions: &[Vec3], radii: &[Real], time_step: Real) -> bool {
+    let (mut low, mut high, mut radius) = (Vec3::INFINITY, Vec3::NEG_INFINITY, 0.0 as Real);
+    for (x, r) in positions.iter().zip(radii) {
+        (low, high, radius) = (low.min(*x), high.max(*x), radius.max(*r));
+    }
+    // twice the way to the corners: distances on a grid, which are interpolated, may change faster than the way
+    let reach = (high - low).length() + radius * (1.0 + TOUCHING);
+    obstacles.iter().any(|obstacle| obstacle.query(0.5 * (low + high), reach, time_step).is_some())
 }
 
 /// Sums over one chunk of particles.

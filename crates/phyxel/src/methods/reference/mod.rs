@@ -31,7 +31,7 @@ use crate::material::{
     Lame, LameParameter, MaterialChange, Property, StVenantKirchhoff, VolumeGuard, VolumeStiffness,
 };
 use crate::math::{Mat3, Real, Vec3, sum_over};
-use crate::mls::{Answer, PointAnswer, PointBonds, WeightedBonds, fit_gradient, gather_point_answers};
+use crate::mls::{Answer, PointAnswer, PointBonds, WeightedBonds, fit_gradient, gather_answers};
 use crate::neighbors::Neighbors;
 use crate::particles::{Carry, PARTICLES, Particles, Remap, StateData, StateItem, StateVisitor};
 
@@ -250,7 +250,7 @@ impl Reference {
     /// Adds to each f_i the answers of its neighbours. Mueller 2004 Eqs. 18–25.
     fn gather(&mut self, positions: &[Vec3]) {
         let points = PointBonds { references: &self.rest_position, fields: positions };
-        gather_point_answers(&self.rest.weighted_bonds(), &points, &self.answers, &mut self.force);
+        gather_answers(&self.rest.weighted_bonds(), &points, &self.answers, &mut self.force);
     }
 
     fn stress(&self) -> Stress<'_> {

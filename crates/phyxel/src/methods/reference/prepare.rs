@@ -18,6 +18,8 @@ const N_NEAREST: usize = 10;
 /// Directions whose moment, relative to the largest, is smaller than this count as flat: 0.1 % of noise on a plane must
 /// not appear as strain.
 const MOMENT_TOLERANCE: Real = 1e-6;
+/// Fraction of the support radius within which neighbours are taken: those farther out would have weights under 0.001.
+const REACH: Real = 0.95;
 /// Smallest number of bonds that determines a gradient.
 const MIN_BONDS: usize = 3;
 
@@ -88,7 +90,7 @@ impl Reference {
         let rest = &self.rest_position;
         let h = &self.support_radius;
         let keys = keys(&self.pieces, particles);
-        let neighbors = within_radius(Points { positions: rest, keys: &keys }, |i| h[i]).symmetrized();
+        let neighbors = within_radius(Points { positions: rest, keys: &keys }, |i| REACH * h[i]).symmetrized();
         let weights = weights(&neighbors, rest, h);
         (self.rest.neighbors, self.rest.weights) = (neighbors, weights);
         self.find_rest_particles(particles);

@@ -184,7 +184,8 @@ fn paper_volumes_of_a_lattice_cube() {
         let row = method.rest.neighbors.range(i);
         method.rest.weights[row].iter().filter(|w| w[0] > 0.0).count()
     });
-    assert_eq!(counts.max(), Some(178));
+    // 8 of the 178 in the support have weights under 0.001
+    assert_eq!(counts.max(), Some(170));
 }
 
 /// Note 12.7: the energy of an affine stretch of 1e-4 gives the true modulus.
@@ -238,10 +239,10 @@ fn free_cube_has_six_rigid_modes_and_a_true_lowest_mode() {
             "{n}: {:?}",
             &modes[..9]
         );
-        // the power iteration finds the other end of the spectrum
+        // the other end of the spectrum limits the step
         let highest = squared[squared.len() - 1].sqrt();
         let found = method.rest.highest_frequency;
-        assert!(found <= highest * 1.0001 && found > 0.95 * highest, "{found} of {highest}");
+        assert!(found <= highest * 1.0001 && found > 0.995 * highest, "{found} of {highest}");
     }
     // without stabilization there are spurious soft modes
     let (squared, _) = spectrum(6, Params { stabilization: 0.0, ..Params::paper() });
@@ -256,7 +257,7 @@ fn stable_step_is_as_measured() {
     let limit = method.time_step_limit(&particles);
     let scaled = limit.stable / 10f64.sqrt();
     assert!((scaled / 2.8e-3 - 1.0).abs() < 0.1, "{scaled}");
-    assert!((limit.value / limit.stable - 0.9).abs() < 1e-12);
+    assert!((limit.value / limit.stable - 0.87).abs() < 1e-12);
 }
 
 /// Checks that a fin of one layer on a block is counted, causes no force and shows no strain. A sheet alone is refused.
