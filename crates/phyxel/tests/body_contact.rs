@@ -216,17 +216,20 @@ fn a_pile_of_two_shapes_settles() {
                 }
             }
         }
-        (0..30).for_each(|_| world.advance(0.1).unwrap());
-        let before = support::positions(&world);
-        world.advance(0.5).unwrap();
-        let after = support::positions(&world);
-        let moved = before.iter().zip(&after).map(|(a, b)| a.distance(*b)).fold(0.0, Real::max) / d;
+        let mut moved = Vec::new();
+        for _ in 0..12 {
+            let before = support::positions(&world);
+            (0..5).for_each(|_| world.advance(0.1).unwrap());
+            let after = support::positions(&world);
+            moved.push(before.iter().zip(&after).map(|(a, b)| a.distance(*b)).fold(0.0, Real::max) / d);
+        }
         let ledger = world.ledger();
-        let height = after.iter().map(|x| x.y).fold(0.0, Real::max);
+        let height = support::positions(&world).iter().map(|x| x.y).fold(0.0, Real::max);
         println!(
-            "{method}: deepest {deepest:.3} d, in half a second {moved:.4} d, {:.1e} J, max speed {:.1e} m/s, height {height:.2} m",
+            "{method}: deepest {deepest:.3} d, in half seconds {moved:.3?} d, {:.1e} J, max speed {:.1e} m/s, height {height:.2} m",
             ledger.kinetic_energy, ledger.max_speed
         );
+        let moved = moved[moved.len() - 1];
         assert!(deepest < 0.3);
         assert!(moved < 0.1 && ledger.kinetic_energy < 1e-3);
         assert!(height > 0.4, "they lie on each other");

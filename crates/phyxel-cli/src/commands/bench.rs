@@ -1,10 +1,12 @@
 //! `phyxel bench`: nanoseconds per particle per step, by stage, size and number of threads.
 //!
 //! An elastic block falls onto a floor with friction; the steps around the impact are timed. Every measurement runs in
-//! its own process, so that the peak of memory is its own, too. `--paper` runs the timed scenes of a paper instead.
+//! its own process, so that the peak of memory is its own, too. `--paper` runs the timed scenes of a paper instead,
+//! `--peers` a scene that other programs were measured on.
 
 mod block;
 mod jones;
+mod peers;
 
 use super::print;
 use crate::failure::Failure;
@@ -21,11 +23,13 @@ Examples:
   phyxel bench --particles 20000 --threads 1,2,4 --json bench.json
   phyxel bench --method METHOD                 by another method; `phyxel list methods` names all
   phyxel bench --paper jones-2014              seconds per frame and stages beside the paper's tables
-  phyxel bench --paper jones-2014 --figures 5";
+  phyxel bench --paper jones-2014 --figures 5
+  phyxel bench --peers --threads 1             a falling cube beside what other programs need for it";
 
 /// Measures nanoseconds per particle per step on an elastic block that falls onto a floor.
 ///
-/// With `--paper jones-2014`: seconds per frame of the paper's timed scenes, beside its Tables I and II.
+/// With `--paper jones-2014`: seconds per frame of the paper's timed scenes, beside its Tables I and II. With `--peers`:
+/// CPU seconds per frame of one scene by every method, beside those of other programs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -50,7 +54,10 @@ pub(crate) struct Args {
     /// The paper's figures to run: 2, 5, 7, 8.
     #[arg(long, value_name = "N,...", value_delimiter = ',', requires = "paper", value_parser = parse_figure)]
     figures: Vec<u32>,
-    /// The case of a paper that `one` measures.
+    /// Runs a falling cube, elastic and plastic, by every method or by `--method`, beside figures of other programs.
+    #[arg(long, conflicts_with_all = ["particles", "steps", "paper"])]
+    peers: bool,
+    /// The case of a paper or beside peers that `one` measures.
     #[arg(long, hide = true)]
     case: Option<String>,
     /// One measurement in this process, as JSON on stdout.
@@ -95,6 +102,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         None => vec![1, all],
         Some(_) => vec![all],
     };
+    if args.peers && args.threads.is_empty() {
+        n_threads = vec![all];
+    }
     n_threads.dedup();
     let mut measured = Vec::new();
     if args.paper.is_some() {
@@ -102,6 +112,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         for case in jones::CASES.iter().filter(|case| wanted(case.figure)) {
             for &threads in &n_threads {
                 measured.push(in_child(&format!("case {}", case.key), threads, &["--case", case.key])?);
+            }
+        }
+    } else if args.peers {
+        let is_wanted = |case: &peers::Case| args.method.as_ref().is_none_or(|method| case.method == method);
+        for case in peers::Case::all().into_iter().filter(is_wanted) {
+            for &threads in &n_threads {
+                measured.push(in_child(&case.key(), threads, &["--peers", "--case", &case.key()])?);
             }
         }
     } else {
@@ -125,6 +142,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if args.paper.is_some() {
         return print(&jones::report(&measured));
     }
+    if args.peers {
+        return print(&peers::report(&measured));
+    }
     print(&format!(
         "ns per particle per step, method \"{}\", {} steps around the impact\n\n{}",
         args.method()?,
@@ -136,6 +156,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 fn one(args: &Args) -> Result<(), Failure> {
     let value = threads::with_threads(args.threads.first().copied(), || {
         match (&args.case, args.particles.first()) {
+            (Some(key), _) if args.peers => {
+                let case = peers::Case::all().into_iter().find(|case| case.key() == *key);
+                case.ok_or_else(|| Failure::Usage(format!("there is no case {key}")))?.measure()
+            }
             (Some(key), _) => {
                 let case = jones::CASES.iter().find(|case| case.key == key);
                 case.ok_or_else(|| Failure::Usage(format!("there is no case {key}")))?.measure()

@@ -8,7 +8,7 @@
 //! ([`FlowRule::PerStep`]); with the exponential, γ also cannot exceed 1.
 
 use super::{Lame, Law};
-use crate::math::{Mat3, Real, Svd, Vec3, exp, ln, svd};
+use crate::math::{Mat3, Real, Svd, Vec3, double_dot, exp, ln, polar, svd, trace};
 use crate::particles::{Parameter, Properties, Property};
 
 /// Measure of stress that is compared with the yield stress; for a bar under tension both measures equal its stress.
@@ -117,7 +117,7 @@ impl Yielding {
     #[inline]
     pub fn forgotten(
         &self,
-        unseen: Unseen,
+        unseen: Unseen<impl Fn() -> Real>,
         lame: Lame,
         flowed: Real,
         accumulated: Real,
@@ -128,17 +128,17 @@ impl Yielding {
         if fraction == 0.0 {
             return 0.0;
         }
-        fraction.min(1.0 - exp(-FORGETTING * unseen.sound_rate * time_step))
+        fraction.min(1.0 - exp(-FORGETTING * (unseen.sound_rate)() * time_step))
     }
 }
 
 /// Deformation of a particle's neighbourhood that its F does not explain.
 #[derive(Clone, Copy, Debug)]
-pub struct Unseen {
+pub struct Unseen<F> {
     /// Energy density of that deformation (J/m³).
     pub energy_density: Real,
-    /// Speed of sound divided by the particle's size (1/s).
-    pub sound_rate: Real,
+    /// Returns the speed of sound divided by the particle's size (1/s).
+    pub sound_rate: F,
 }
 
 /// Largest rate at which residuals are removed (speeds of sound per particle size).
@@ -166,6 +166,17 @@ pub struct Answered {
     pub flow: Option<Flowed>,
 }
 
+/// Response of matter that does not flow.
+#[derive(Clone, Copy, Debug)]
+pub struct Unyielded {
+    /// Rotation R of F = R S.
+    pub rotation: Mat3,
+    /// First Piola–Kirchhoff stress (Pa).
+    pub stress: Mat3,
+    /// Von Mises stress (Pa).
+    pub shear_stress: Real,
+}
+
 /// Flow within a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Flowed {
@@ -186,6 +197,35 @@ pub struct Flowed {
 }
 
 impl Yielding {
+    /// Does the same as [`Yielding::answer`] for corotated matter that neither flows nor is nearly flat or inverted,
+    /// without principal stretches; `None` for other matter.
+    #[inline]
+    pub fn answer_unyielded(
+        &self,
+        (law, lame): (Law, Lame),
+        f: Mat3,
+        accumulated: Real,
+    ) -> Option<Unyielded> {
+        let det = f.determinant();
+        if law != Law::Corotated || !(det > LEAST_STRETCH) {
+            return None;
+        }
+        let (rotation, stretch) = polar(f);
+        let strain = stretch - Mat3::IDENTITY;
+        let (squares, sum) = (double_dot(strain, strain), trace(strain));
+        let Lame { lambda, mu } = lame;
+        let shear_stress = 2.0 * mu * (1.5 * (squares - sum * sum / 3.0).max(0.0)).sqrt();
+        let magnitude = match self.measure {
+            YieldMeasure::Deviatoric => shear_stress,
+            YieldMeasure::Total => {
+                (4.0 * mu * mu * squares + lambda * (4.0 * mu + 3.0 * lambda) * sum * sum).sqrt()
+            }
+        };
+        let is_elastic = magnitude <= (self.yield_stress + self.hardening * accumulated).max(0.0);
+        let stress = || f * (2.0 * mu) + rotation * (lambda * sum - 2.0 * mu);
+        is_elastic.then(|| Unyielded { rotation, stress: stress(), shear_stress })
+    }
+
     /// Computes stress and flow of matter with deformation gradient F within a step. Jones 2014 Eqs. 4, 6, 7.
     ///
     /// Forces never see the stress before the flow: over the step they do the work of the mean of the stresses at its
@@ -235,7 +275,7 @@ pub fn log_plastic_stretch(stretch: Vec3, fraction: Real) -> Vec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::{Random, vec3};
+    use crate::math::{Random, frobenius_norm, vec3};
 
     fn yielding(yield_stress: Real, flow_rate: Real) -> Yielding {
         Yielding {
@@ -312,6 +352,34 @@ mod tests {
             let booked = dissipated + law.principal_energy(lame, elastic);
             assert!((booked / work - 1.0).abs() < 0.01, "{step}: {booked} of {work} J/m³");
         }
+    }
+
+    /// Compares the answers with and without principal stretches, below and above the yield stress.
+    #[test]
+    fn matter_below_its_yield_stress_needs_no_principal_stretches() {
+        let (lame, law) = (Lame::from_moduli(1e5, 0.3), Law::Corotated);
+        let mut random = Random::new(8);
+        let mut n_elastic = 0;
+        for k in 0..200 {
+            let flow = Yielding {
+                measure: if k % 2 == 0 { YieldMeasure::Total } else { YieldMeasure::Deviatoric },
+                ..yielding(3e4, 50.0)
+            };
+            let turn = polar(Mat3::from_cols(random.in_cube(), random.in_cube(), random.in_cube())).0;
+            let noise = Mat3::from_cols(random.in_cube(), random.in_cube(), random.in_cube());
+            let f = turn * (Mat3::IDENTITY + noise * 0.3);
+            let full = flow.answer((law, lame), f, Past::default(), 1e-3);
+            let quick = flow.answer_unyielded((law, lame), f, 0.0);
+            assert_eq!(quick.is_some(), full.flow.is_none(), "{f}");
+            let Some(quick) = quick else { continue };
+            n_elastic += 1;
+            let Svd { u, v, .. } = full.svd;
+            let stress = u * Mat3::from_diagonal(full.stress) * v.transpose();
+            assert!(frobenius_norm(stress - quick.stress) < 1e-9 * 1e5);
+            assert!(frobenius_norm(u * v.transpose() - quick.rotation) < 1e-12);
+            assert!((full.shear_stress - quick.shear_stress).abs() < 1e-9 * 1e5);
+        }
+        assert!((50..150).contains(&n_elastic), "{n_elastic}");
     }
 
     #[test]

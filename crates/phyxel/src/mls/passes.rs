@@ -234,14 +234,26 @@ pub fn fit_row(bonds: &impl BondRows, geometry: &impl BondGeometry, i: usize) ->
     Fit { product, sum }
 }
 
-/// Returns the fit of one row, and Σ_j w_ij |y_ij|².
+/// Squared lengths of the field along the bonds of a particle.
+#[derive(Clone, Copy, Debug)]
+pub struct Squares {
+    /// Sum Σ_j w_ij |y_ij|².
+    pub sum: Real,
+    /// Smallest |y_ij|².
+    pub least: Real,
+}
+
+/// Returns the fit of one row, and the squares of the field along it.
 #[inline(always)]
-pub fn fit_row_with_squares(bonds: &impl BondRows, geometry: &impl BondGeometry, i: usize) -> (Fit, Real) {
-    let (mut product, mut sum, mut squares) = (Mat3::ZERO, Vec3::ZERO, 0.0);
+pub fn fit_row_with_squares(bonds: &impl BondRows, geometry: &impl BondGeometry, i: usize) -> (Fit, Squares) {
+    let (mut product, mut sum) = (Mat3::ZERO, Vec3::ZERO);
+    let mut squares = Squares { sum: 0.0, least: Real::INFINITY };
     visit_row(bonds, geometry, i, |u, field, weight| {
         let y = field * weight;
         sum += y;
-        squares += field.dot(y);
+        let squared = field.length_squared();
+        squares.sum += squared * weight;
+        squares.least = squares.least.min(squared);
         product += outer(y, u);
     });
     (Fit { product, sum }, squares)

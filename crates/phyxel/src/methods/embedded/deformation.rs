@@ -8,7 +8,7 @@ use crate::math::{
     polar, scaled_columns, sum_over, symmetric_eigen, trace,
 };
 use crate::methods::{ElasticEnergy, LEAST_VOLUME_RATIO, StepContext};
-use crate::mls::{Answer, BondGeometry, PointAnswer, fit_row, fit_row_with_squares, gather_answers};
+use crate::mls::{Answer, BondGeometry, PointAnswer, Squares, fit_row, fit_row_with_squares, gather_answers};
 use crate::neighbors::{BondRows, SlotRow};
 use crate::particles::Particles;
 use rayon::prelude::*;
@@ -37,6 +37,7 @@ struct Response<'a> {
     lame: &'a LameParameter,
     bodies: &'a [BodyFacts],
     hardening: &'a [Real],
+    plastic_strain: &'a [Real],
     /// Length of the step and meaning of the flow rates; `None`: nothing flows.
     flow: Option<(Real, FlowRule)>,
     /// True if rest frames rotate with the flow.
@@ -69,25 +70,41 @@ impl Response<'_> {
         }
         let yielding =
             Yielding { flow_rate: if self.flow.is_some() { yielding.flow_rate } else { 0.0 }, ..yielding };
+        let forgotten = |flowed: Real| {
+            let density = self.particles.material[Property::Density].at(i);
+            let unseen = Unseen {
+                energy_density: unseen / volume,
+                sound_rate: || (lame.p_wave_modulus() / density).sqrt() / cbrt(volume),
+            };
+            yielding.forgotten(unseen, lame, flowed, self.hardening[i], time_step)
+        };
+        let lost = |forgotten: Real| unseen * forgotten * (2.0 - forgotten);
+        // what never flowed repels nothing, which would need its least stretch
+        if self.plastic_strain[i] == 0.0
+            && let Some(elastic) = yielding.answer_unyielded((law, lame), f, self.hardening[i])
+        {
+            if self.flow.is_some() {
+                *shear_stress = elastic.shear_stress;
+            }
+            let forgotten = forgotten(0.0);
+            let flow = match forgotten > 0.0 {
+                true => {
+                    let plastic =
+                        if self.turns { turned(elastic.rotation, forgotten) } else { Mat3::IDENTITY };
+                    Flow { plastic, forgotten, work: lost(forgotten), ..Flow::NONE }
+                }
+                false => Flow::NONE,
+            };
+            return (elastic.stress, flow);
+        }
         let past = Past { accumulated: self.hardening[i], shear_stress: *shear_stress };
         let answer = yielding.answer((law, lame), f, past, time_step);
         if self.flow.is_some() {
             *shear_stress = answer.shear_stress;
         }
         let flowed = answer.flow.map_or(0.0, |flow| flow.fraction);
-        let density = self.particles.material[Property::Density].at(i);
-        let sound_rate = (lame.p_wave_modulus() / density).sqrt() / cbrt(volume);
-        let forgotten = match answer.svd.sigma.z > 0.0 {
-            true => yielding.forgotten(
-                Unseen { energy_density: unseen / volume, sound_rate },
-                lame,
-                flowed,
-                self.hardening[i],
-                time_step,
-            ),
-            false => 0.0,
-        };
-        let lost = unseen * forgotten * (2.0 - forgotten);
+        let forgotten = if answer.svd.sigma.z > 0.0 { forgotten(flowed) } else { 0.0 };
+        let lost = lost(forgotten);
         let (Svd { u, sigma, v }, stress) = (answer.svd, answer.stress);
         let spin =
             if self.turns && forgotten > 0.0 { turned(u * v.transpose(), forgotten) } else { Mat3::IDENTITY };
@@ -127,32 +144,33 @@ impl Embedded {
     ///   x_ij world bond (m)   u_ij rest bond (m)   w_ij weight (1)   A_i moment matrix (m²)
     /// A degenerate neighbourhood has no deformation and causes no force.
     fn fit(&mut self, positions: &[Vec3], particles: &Particles, time_step: Option<Real>) {
-        let Self { bonds, basis, answers, force, gradients, flows, lame, bodies, params, hardening, .. } =
-            self;
-        let shear_stress = &mut self.shear_stress;
+        let Self { bonds, basis, answers, force, gradients, flows, lame, bodies, params, .. } = self;
+        let Self { hardening, plastic_strain, shear_stress, closest, .. } = self;
         let (bonds, basis) = (&*bonds, &*basis);
         let geometry = WorldBonds { bonds, origins: &self.origin, positions };
         let flow = time_step.map(|dt| (dt, params.flow_rule));
         let can_flow = can_flow(&particles.material);
         let turns = params.stabilization > 0.0;
-        let response = Response { particles, lame, bodies, hardening, flow, turns };
+        let response = Response { particles, lame, bodies, hardening, plastic_strain, flow, turns };
         let rows = answers.par_iter_mut().zip(force.par_iter_mut()).zip(gradients.par_iter_mut());
-        let rows = rows.zip(flows.par_iter_mut()).zip(shear_stress.par_iter_mut());
+        let rows =
+            rows.zip(flows.par_iter_mut()).zip(shear_stress.par_iter_mut().zip(closest.par_iter_mut()));
         let rows = rows.with_min_len(MIN_ROWS).enumerate();
-        rows.for_each(|(i, ((((answer, force), gradient), flow), shear_stress))| {
+        rows.for_each(|(i, ((((answer, force), gradient), flow), (shear_stress, closest)))| {
             let own = &basis[i];
             if own.is_degenerate() {
                 (*answer, *force, *gradient) = (PointAnswer::default(), Vec3::ZERO, Mat3::IDENTITY);
-                *flow = Flow::NONE;
+                (*flow, *closest) = (Flow::NONE, 0.0);
                 return;
             }
             let (fit, squares) = match can_flow {
                 true => fit_row_with_squares(&bonds, &geometry, i),
-                false => (fit_row(&bonds, &geometry, i), 0.0),
+                false => (fit_row(&bonds, &geometry, i), Squares { sum: 0.0, least: 0.0 }),
             };
             let f = fit.product * own.inverse_moment;
+            *closest = squares.least;
             let (stress, forgotten) = if can_flow {
-                let unseen = 0.5 * own.residual * (squares - double_dot(f, fit.product)).max(0.0);
+                let unseen = 0.5 * own.residual * (squares.sum - double_dot(f, fit.product)).max(0.0);
                 let (stress, flowed) = response.of(i, f, own.volume, unseen, shear_stress);
                 *flow = flowed;
                 (stress, flowed.forgotten)
@@ -192,19 +210,33 @@ impl Embedded {
             *reach = if may_grow { now } else { reach.min(now) };
         });
         self.reach = reach;
+        let farthest = max_over(self.reach.len(), |i| self.reach[i]).map_or(0.0, |m| m.0);
+        if farthest == 0.0 {
+            return;
+        }
+        // few particles are crowded: of the others, and of bonds of others, no position needs to be read
+        let mut is_crowded = std::mem::take(&mut self.is_crowded);
+        let rows = self.reach.par_iter().zip(self.closest.par_iter()).with_min_len(512);
+        rows.map(|(reach, closest)| *reach > 0.0 && *closest < (reach + farthest) * (reach + farthest))
+            .collect_into_vec(&mut is_crowded);
         let mut force = std::mem::take(&mut self.force);
         let (bonds, this) = (&&self.bonds, &*self);
         force.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(i, force)| {
-            if this.reach[i] > 0.0 {
-                for (_, j, _) in bonds.own(i).chain(bonds.incoming(i)) {
-                    let bond = positions[j] - positions[i];
-                    if let Some(pair) = this.crowding(i, j, bond) {
-                        *force += pair.force(bond);
-                    }
-                }
+            if this.reach[i] == 0.0 {
+                return;
             }
+            let mut push = |j: usize| {
+                let bond = positions[j] - positions[i];
+                if let Some(pair) = this.crowding(i, j, bond) {
+                    *force += pair.force(bond);
+                }
+            };
+            if is_crowded[i] {
+                bonds.own(i).for_each(|(_, j, _)| push(j));
+            }
+            bonds.incoming(i).filter(|(_, j, _)| is_crowded[*j]).for_each(|(_, j, _)| push(j));
         });
-        self.force = force;
+        (self.force, self.is_crowded) = (force, is_crowded);
     }
 
     /// Returns half the room of a particle, 0 if it never flowed. Rooms shrink with elastic compression (m).
@@ -261,7 +293,7 @@ impl Embedded {
         let geometry = WorldBonds { bonds: &self.bonds, origins: &self.origin, positions };
         let (fit, squares) = fit_row_with_squares(&&self.bonds, &geometry, i);
         let f = fit.product * own.inverse_moment;
-        let residual = (squares - double_dot(f, fit.product)).max(0.0);
+        let residual = (squares.sum - double_dot(f, fit.product)).max(0.0);
         (f, 0.5 * own.residual * residual)
     }
 
@@ -322,6 +354,7 @@ impl Embedded {
     /// Finally, det F is evened out between neighbours ([`EVENING`]): forces are means over neighbourhoods and do not
     /// detect its noise, which would stay for good.
     pub(super) fn flow(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>) -> usize {
+        self.pace.n_calm += 1;
         if !can_flow(&particles.material) {
             return 0;
         }
@@ -331,6 +364,7 @@ impl Embedded {
             if max_over(flows.len(), |i| flows[i].forgotten).is_none_or(|m| m.0 == 0.0) {
                 return 0;
             }
+            self.pace.n_calm = 0;
             let largest = max_over(flows.len(), |i| flows[i].strain).map_or(0.0, |m| m.0);
             let rule = self.basis_rule();
             let (x, relaxes) = (&particles.position, self.params.stabilization > 0.0);

@@ -85,6 +85,10 @@ pub struct Embedded {
     // data of the present shape
     gradients: Vec<Mat3>,
     flows: Vec<Flow>,
+    /// Squared distance to the nearest neighbour, in matter that can flow (m²).
+    closest: Vec<Real>,
+    /// True for particles with a neighbour that may be nearer than the room of both.
+    is_crowded: Vec<bool>,
     /// True for particles whose bonds changed in the last flow.
     has_flowed: Vec<bool>,
     /// ln det F of each particle, computed when something flows.
@@ -136,6 +140,8 @@ struct RestFacts {
 struct Pace {
     /// Number of steps since the last update.
     n_steps: u64,
+    /// Number of steps since something flowed.
+    n_calm: u64,
     /// Sum of the largest plastic strains of the steps since the last update (1).
     flowed: Real,
     /// Low time scale at the last update divided by that at the start.
@@ -276,8 +282,8 @@ impl Method for Embedded {
         Ok(report)
     }
 
-    fn max_time_step(&self, particles: &Particles) -> TimeStepLimit {
-        self.time_step_limit(particles)
+    fn max_time_step(&self, _particles: &Particles) -> TimeStepLimit {
+        self.time_step_limit()
     }
 
     fn changed(&mut self, particles: &Particles, change: Change) {
@@ -313,10 +319,11 @@ impl Method for Embedded {
         item("bond_count", "1", PARTICLES, Carry::Copy, StateData::Integers(counts));
         item("bond_end", "1", BONDS, Carry::Index(PARTICLES), StateData::Integers(ends));
         item("rest_bond", "m", BONDS, Carry::Copy, StateData::Vectors(vectors));
-        let Pace { n_steps, flowed, time_scale_ratio, shortening } = &mut self.pace;
+        let Pace { n_steps, n_calm, flowed, time_scale_ratio, shortening } = &mut self.pace;
         let mut counter = |name, n| item(name, "1", "", Carry::Copy, StateData::Counter(n));
         let t = &mut self.tallies;
         counter("steps_since_update", n_steps);
+        counter("steps_since_flow", n_calm);
         counter("splits", &mut t.n_splits);
         counter("merges", &mut t.n_merges);
         counter("limited_speeds", &mut t.n_limited);

@@ -1,13 +1,13 @@
 //! Settings of the embedded method, as users give them.
 
 use super::Embedded;
-use crate::material::{FlowRule, can_flow};
+use crate::material::FlowRule;
 use crate::math::{Range, Real};
 use crate::methods::explicit::ViscosityModel;
 use crate::methods::settings::{self, Setting, SettingError, SettingInfo, SettingKind, SettingValue, index};
 use crate::methods::{Matter, Method, MethodError, MethodFactory};
 use crate::neighbors::SLOTS;
-use crate::particles::{Parameter, Particles, Properties};
+use crate::particles::Particles;
 
 /// Origin of masses and volumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,14 +158,16 @@ pub struct Params {
     pub speed_limit: Real,
     /// Rule by which particles split and merge.
     pub resampling: Resampling,
-    /// Time step divided by the stability limit; `None` chooses by whether the matter can flow.
+    /// Time step divided by the stability limit; `None` chooses by whether the matter flows.
     pub safety: Option<Real>,
 }
 
-/// Time step of matter that cannot flow divided by the stability limit: forces have an energy, and leapfrog keeps it.
+/// Time step of matter that does not flow divided by the stability limit: forces have an energy, and leapfrog keeps it.
 const ELASTIC_SAFETY: Real = 0.6;
-/// The same for matter that can flow: how far it flows is accurate to first order in the step.
+/// The same while matter flows: how far it flows is accurate to first order in the step.
 const FLOW_SAFETY: Real = 0.3;
+/// Number of steps without flow after which matter counts as matter that does not flow.
+pub(super) const CALM: u64 = 20;
 
 impl Default for Params {
     fn default() -> Self {
@@ -215,9 +217,9 @@ impl Params {
         }
     }
 
-    /// Returns the time step divided by the stability limit.
-    pub(super) fn safety_of(&self, material: &Properties<Parameter>) -> Real {
-        self.safety.unwrap_or(if can_flow(material) { FLOW_SAFETY } else { ELASTIC_SAFETY })
+    /// Returns the time step divided by the stability limit, given the number of steps since matter flowed.
+    pub(super) fn safety_of(&self, n_calm: u64) -> Real {
+        self.safety.unwrap_or(if n_calm < CALM { FLOW_SAFETY } else { ELASTIC_SAFETY })
     }
 }
 
@@ -404,7 +406,7 @@ static SETTINGS: &[Setting<Params>] = &[
         SettingInfo {
             key: "safety",
             kind: SettingKind::Number("1", Range::SHARE),
-            default_note: Some("0.6 for matter that cannot flow, 0.3 otherwise"),
+            default_note: Some("0.6, and 0.3 while matter flows"),
             about: "Largest time step as a fraction of the stability limit; the paper names its time steps only.",
         },
         |p| p.safety.map(SettingValue::Number),

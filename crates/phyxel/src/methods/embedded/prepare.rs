@@ -1,5 +1,6 @@
 //! Construction of the method from particles (neighbourhoods, volumes, scales), and restoration from a checkpoint.
 
+use super::params::CALM;
 use super::{BodyFacts, Embedded, Flow, Pace, Params, RestFacts, Tallies, VolumeRule};
 use crate::forces::{SphViscosity, Viscosity, repulsion};
 use crate::geometry::Sampling;
@@ -94,11 +95,13 @@ impl Embedded {
             plastic_gradient: vec![Mat3::IDENTITY; n],
             force: vec![Vec3::ZERO; n],
             bonds,
-            pace: Pace { n_steps: 0, flowed: 0.0, time_scale_ratio: 1.0, shortening: 1.0 },
+            pace: Pace { n_steps: 0, n_calm: CALM, flowed: 0.0, time_scale_ratio: 1.0, shortening: 1.0 },
             tallies: Tallies::default(),
             basis: Vec::new(),
             gradients: Vec::new(),
             flows: Vec::new(),
+            closest: Vec::new(),
+            is_crowded: Vec::new(),
             has_flowed: Vec::new(),
             answers: Vec::new(),
             viscous: Viscosity::default(),
@@ -183,6 +186,7 @@ impl Embedded {
     pub(super) fn resize_scratch(&mut self, n: usize) {
         self.gradients.resize(n, Mat3::IDENTITY);
         self.flows.resize(n, Flow::NONE);
+        self.closest.resize(n, 0.0);
         self.answers.resize(n, PointAnswer::default());
     }
 

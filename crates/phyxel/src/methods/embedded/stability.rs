@@ -56,12 +56,12 @@ impl Embedded {
         self.pace.shortening = stiffening(particles.len(), of).0;
     }
 
-    pub(super) fn time_step_limit(&self, particles: &Particles) -> TimeStepLimit {
+    pub(super) fn time_step_limit(&self) -> TimeStepLimit {
         let Pace { time_scale_ratio: ratio, shortening, .. } = self.pace;
         let factor = self.stiffness.factor();
         let stable = self.rest.time_step * ratio.min(factor) * shortening;
         TimeStepLimit {
-            value: self.params.safety_of(&particles.material) * stable,
+            value: self.params.safety_of(self.pace.n_calm) * stable,
             stable,
             reason: match (shortening < 0.95, ratio < 0.95 * factor) {
                 (true, _) => "elastic waves (stretched)",

@@ -105,15 +105,31 @@ impl Incremental {
             let carrier = (stress * volume + sums.spare) * inverse;
             return super::Response { carrier, inverse_moment: inverse, gradient: f, ..Default::default() };
         }
+        let forgotten = |flowed: Real| {
+            let modulus = lame.p_wave_modulus();
+            let unseen = Unseen {
+                energy_density: sums.unseen / volume,
+                sound_rate: || (modulus * cbrt(volume) / particles.mass[i]).sqrt(),
+            };
+            yielding.forgotten(unseen, lame, flowed, self.hardening[i], time_step)
+        };
+        if self.is_plain()
+            && let Some(elastic) = yielding.answer_unyielded((body.law, lame), f, self.hardening[i])
+        {
+            let fraction = forgotten(0.0);
+            return super::Response {
+                carrier: (elastic.stress * f.transpose() * volume + sums.spare) * inverse,
+                inverse_moment: inverse,
+                gradient: f,
+                fraction,
+                shear_stress: elastic.shear_stress,
+                work: sums.unseen * fraction * (2.0 - fraction),
+                ..Default::default()
+            };
+        }
         let Answered { svd: Svd { u, sigma, v }, stress, shear_stress, flow } =
             yielding.answer((body.law, lame), f, self.past(i), time_step);
-        let flowed = flow.map_or(0.0, |flow| flow.fraction);
-        let modulus = lame.p_wave_modulus();
-        let unseen = Unseen {
-            energy_density: sums.unseen / volume,
-            sound_rate: (modulus * cbrt(volume) / particles.mass[i]).sqrt(),
-        };
-        let forgotten = yielding.forgotten(unseen, lame, flowed, self.hardening[i], time_step);
+        let forgotten = forgotten(flow.map_or(0.0, |flow| flow.fraction));
         let mut left = flow.map_or(sigma, |flow| flow.elastic);
         if self.params.volume_relaxation > 0.0 {
             let ratio = left.element_product();

@@ -94,7 +94,7 @@ impl Default for Params {
             integrator: Integrator::Leapfrog,
             flow_rule: FlowRule::PerSecond,
             viscosity_model: ViscosityModel::StrainRate,
-            safety: 0.3,
+            safety: 0.29,
         }
     }
 }

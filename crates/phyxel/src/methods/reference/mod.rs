@@ -65,6 +65,9 @@ struct RestShape {
     /// Symmetric neighbour lists. The bond u_ij is the rest position of j minus that of i: this is not slower than a
     /// stored vector per bond and saves 24 bytes for each.
     neighbors: Neighbors,
+    /// Symmetric lists of all particles within the supports, also of those without noticeable weight, which tell contact
+    /// where the surface is.
+    surroundings: Neighbors,
     /// Weights `[w_ij, w_ji]` of each bond: i's weight of j and j's weight of i, 0 outside a support. Any positive
     /// weights are exact for affine motion, so f32 costs no accuracy.
     weights: Vec<[f32; 2]>,
@@ -158,7 +161,7 @@ impl Method for Reference {
 
     fn visit_bonds(&self, _particles: &Particles, i: usize, visit: &mut dyn FnMut(usize, Vec3)) {
         let rest = &self.rest_position;
-        let row = self.rest.neighbors.row(i).iter().map(|&j| j as usize);
+        let row = self.rest.surroundings.row(i).iter().map(|&j| j as usize);
         row.for_each(|j| visit(j, rest[j] - rest[i]));
     }
 

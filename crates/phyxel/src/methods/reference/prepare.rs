@@ -90,7 +90,9 @@ impl Reference {
         let rest = &self.rest_position;
         let h = &self.support_radius;
         let keys = keys(&self.pieces, particles);
-        let neighbors = within_radius(Points { positions: rest, keys: &keys }, |i| REACH * h[i]).symmetrized();
+        let points = Points { positions: rest, keys: &keys };
+        self.rest.surroundings = within_radius(points, |i| h[i]).symmetrized();
+        let neighbors = within_radius(points, |i| REACH * h[i]).symmetrized();
         let weights = weights(&neighbors, rest, h);
         (self.rest.neighbors, self.rest.weights) = (neighbors, weights);
         self.find_rest_particles(particles);
