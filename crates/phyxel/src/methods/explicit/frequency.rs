@@ -14,7 +14,7 @@ pub(in crate::methods) const MISSED: Real = 0.01;
 /// large enough against round-off.
 const PROBE: Real = 1e-6;
 
-/// Returns the highest frequency (rad/s) of small vibrations about force-free positions, and the particle with the
+/// Returns the highest frequency (rad/s) of small vibrations about the positions at rest, and the particle with the
 /// largest amplitude in that mode. The largest eigenvalue of A = −M⁻¹ ∂f/∂x, by differences of the method's own forces,
 /// is sought by conjugate gradients: in each iteration the mode becomes the best one in the space of itself, the
 /// gradient of its Rayleigh quotient and the last change (Knyazev's LOBPCG for one vector).
@@ -27,12 +27,15 @@ pub(in crate::methods) fn highest_frequency(
     let n = rest.len();
     let size = smallest_support * PROBE;
     let mut shifted = rest.to_vec();
+    // not all forces vanish at the start: some settings add pressure
+    let mut at_rest = vec![Vec3::ZERO; n];
+    forces_at(&shifted, &mut at_rest);
     let mut apply = |mode: &[Vec3], out: &mut [Vec3]| {
         let largest = max_over(n, |i| mode[i].length()).map_or(1.0, |m| m.0).max(Real::MIN_POSITIVE);
         let scale = size / largest;
         shifted.par_iter_mut().enumerate().for_each(|(i, x)| *x = rest[i] + mode[i] * scale);
         forces_at(&shifted, out);
-        out.par_iter_mut().enumerate().for_each(|(i, f)| *f /= -mass[i] * scale);
+        out.par_iter_mut().enumerate().for_each(|(i, f)| *f = (at_rest[i] - *f) / (mass[i] * scale));
     };
     let dot = |a: &[Vec3], b: &[Vec3]| -> Real { sum_over(n, |i| a[i].dot(b[i]) * mass[i]) };
     let mut random = Random::new(2004);
