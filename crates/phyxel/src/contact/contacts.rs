@@ -267,8 +267,12 @@ impl Contacts<'_> {
                 let is_first = all.is_own(pair.a);
                 let (pushed, sign) = (impulse.dot(row.normal), if is_first { 1.0 } else { -1.0 });
                 pair.exchange.pushed = pushed;
-                pair.exchange.last = [(pushed, (impulse - row.normal * pushed) * sign), (0.0, Vec3::ZERO)];
-                if row.other == Other::Foreign {
+                // an explicit step of the other side takes half of it before moving, half after its kick
+                let dragged = (impulse - row.normal * pushed) * sign;
+                pair.exchange.last = [(0.5 * pushed, 0.5 * dragged); 2];
+                if row.other == Other::Foreign && is_first {
+                    pair.exchange.owed = [0.5 * impulse; 2];
+                } else if row.other == Other::Foreign {
                     let before = if row.is_guess_given { row.guess } else { Vec3::ZERO };
                     pair.give_one(&mut all, usize::from(is_first), before - impulse);
                 }

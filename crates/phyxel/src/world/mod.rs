@@ -301,6 +301,7 @@ impl World {
         visit_pull(&mut self.pull, visitor);
         self.moved.visit_state(visitor);
         self.books.visit_state(visitor);
+        self.body_contacts.visit_state(visitor);
         for group in &mut self.groups {
             group.particles.visit_state(visitor);
             group.drop_empty_bodies();

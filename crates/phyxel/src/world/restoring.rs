@@ -32,6 +32,7 @@ impl World {
         let mut soundness = Soundness::new(&outside);
         visit_pull(&mut self.pull, &mut soundness);
         self.moved.visit_state(&mut soundness);
+        self.body_contacts.visit_state(&mut soundness);
         soundness.finish()?;
         for group in &mut self.groups {
             let mut soundness = Soundness::new(&outside);

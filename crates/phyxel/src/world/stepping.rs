@@ -29,6 +29,8 @@ impl World {
             *sum = (sum.0 + n, sum.1.max(deepest));
             let place = |group: usize, i: usize| self.groups[group].particles.position[i];
             self.interval.body_touches.extend(self.body_contacts.impulses(place));
+            let id = |group: usize, i: usize| self.groups[group].particles.id[i];
+            self.body_contacts.remember(id);
         }
         self.interval.n_steps = n_before + most_steps;
         self.time = end;

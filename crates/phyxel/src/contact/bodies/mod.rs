@@ -7,6 +7,7 @@
 //! they must not come nearer than touching within a step, and Coulomb's cone limits the friction. No stiff force is
 //! added, so stable steps are as long as without contact.
 
+mod memory;
 mod motions;
 mod pair;
 mod step;
@@ -19,7 +20,8 @@ use super::{Holds, STUCK, Touch};
 use crate::geometry::Aabb;
 use crate::math::{Real, Vec3, square};
 use crate::neighbors::{Grid, Neighbors, VisitBonds};
-use crate::particles::Particles;
+use crate::particles::{Particles, StateVisitor};
+use memory::{Memory, Recalled};
 use motions::{Motions, Slack};
 use rayon::prelude::*;
 use surface::{flatness, outward, surface_rows};
@@ -77,7 +79,8 @@ struct Member {
     is_surface: bool,
 }
 
-/// Contacts between bodies. They are not part of the saved state: they are found anew when the world begins to advance.
+/// Contacts between bodies. Surfaces and pairs are found anew when the world begins to advance; the impulses that pairs
+/// needed last are state.
 #[derive(Debug)]
 pub(crate) struct BodyContacts {
     is_on: bool,
@@ -97,6 +100,8 @@ pub(crate) struct BodyContacts {
     /// Velocity change per impulse of each member; computed only for members that are in pairs (1/kg).
     mobilities: Vec<Vec3>,
     pairs: Vec<Pair>,
+    /// Impulses of pairs that are not listed at present.
+    memory: Memory,
     slack: Slack,
     /// Relative motion of particles since surfaces were found (m).
     wander: Real,
@@ -129,6 +134,7 @@ impl BodyContacts {
             paired: Vec::new(),
             mobilities: Vec::new(),
             pairs: Vec::new(),
+            memory: Memory::default(),
             slack: Slack::default(),
             wander: 0.0,
         }
@@ -155,6 +161,23 @@ impl BodyContacts {
 
     /// Marks surfaces and pairs as outdated; the next step finds them anew.
     pub(crate) fn forget(&mut self) {
+        self.is_current = false;
+    }
+
+    /// Visits every state array once. Call it between intervals, after [`Self::remember`].
+    pub(crate) fn visit_state(&mut self, visitor: &mut dyn StateVisitor) {
+        self.memory.visit_state(visitor);
+    }
+
+    /// Removes all pairs and keeps their impulses. `id(group, index)` tells the id of a particle.
+    pub(crate) fn remember(&mut self, id: impl Fn(usize, usize) -> u32) {
+        let place = |k: u32| {
+            let Member { group, index, .. } = self.members[k as usize];
+            (group, id(group as usize, index as usize))
+        };
+        for pair in std::mem::take(&mut self.pairs) {
+            self.memory.keep(&pair, [place(pair.a), place(pair.b)]);
+        }
         self.is_current = false;
     }
 
@@ -220,12 +243,15 @@ impl BodyContacts {
         }
         if !self.is_current {
             let has_new_members = self.wander > LARGEST_WANDER * self.slack.smallest_spacing;
+            let mut recalled = None;
             if has_new_members {
+                self.remember(|group, i| groups[group].particles.id[i]);
+                recalled = Some(self.memory.recall(stepped));
                 self.find_surfaces(groups);
             }
             self.listed_at.clear();
             self.listed_at.extend(self.members.iter().map(expected));
-            self.list_pairs(groups, has_new_members);
+            self.list_pairs(groups, recalled);
             self.find_normals(groups);
             self.is_current = true;
         }
@@ -294,8 +320,9 @@ impl BodyContacts {
         zones
     }
 
-    /// Lists all pairs that may touch before pairs are listed anew.
-    fn list_pairs(&mut self, groups: &[GroupView<'_>], has_new_members: bool) {
+    /// Lists all pairs that may touch before pairs are listed anew. Their first impulses are the recalled ones, or those
+    /// of the present pairs if members are still the same.
+    fn list_pairs(&mut self, groups: &[GroupView<'_>], recalled: Option<Recalled>) {
         let Self { members, listed_at, outward, bodies, .. } = self;
         let radius = |m: &Member| groups[m.group as usize].particles.radius[m.index as usize];
         let reaches: Vec<Real> = members.iter().map(|m| (FARTHEST_TOUCH + SKIN) * radius(m)).collect();
@@ -324,7 +351,8 @@ impl BodyContacts {
             row.sort_unstable();
         });
         let old = std::mem::take(&mut self.pairs);
-        let mut old = old.iter().filter(|_| !has_new_members).peekable();
+        let mut old = old.iter().peekable();
+        let place = |m: Member| (m.group, groups[m.group as usize].particles.id[m.index as usize]);
         for a in 0..members.len() {
             for &b in rows.row(a) {
                 let friction = |k: usize| bodies[members[k].body as usize].friction;
@@ -332,9 +360,11 @@ impl BodyContacts {
                 let both = (friction(a) * friction(b_index)).sqrt();
                 let mut pair = Pair::new(a as u32, b, both, matter(a) == matter(b_index));
                 while old.next_if(|p| (p.a, p.b) < (pair.a, pair.b)).is_some() {}
-                if let Some(same) = old.next_if(|p| (p.a, p.b) == (pair.a, pair.b)) {
-                    pair.remember(same);
-                }
+                let last = match &recalled {
+                    Some(recalled) => recalled.impulses(place(members[a]), place(members[b_index])),
+                    None => old.next_if(|p| (p.a, p.b) == (pair.a, pair.b)).map(|same| same.exchange.last),
+                };
+                pair.exchange.last = last.unwrap_or_default();
                 self.pairs.push(pair);
             }
         }

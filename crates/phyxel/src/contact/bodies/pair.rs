@@ -141,11 +141,6 @@ impl Pair {
     pub(super) fn overlap(&self) -> Real {
         if self.is_met && self.overlay > 0.5 { (-self.gap).max(0.0) } else { 0.0 }
     }
-
-    /// Takes over the last impulses of the same pair from an older list.
-    pub(super) fn remember(&mut self, older: &Self) {
-        self.exchange.last = older.exchange.last;
-    }
 }
 
 /// Returns the direction from b to a in which the surfaces separate: between faces the mean of their normals; between

@@ -1,5 +1,6 @@
 //! Contact between bodies in the step of one group: the pairs, and access to the particles of all groups.
 
+use super::memory::Place;
 use super::{BodyContacts, Member, Outward, Pair};
 use crate::math::{Real, Vec3};
 use crate::particles::Particles;
@@ -22,17 +23,21 @@ impl<'a> BodyContactStep<'a> {
         Self { contacts, own, others }
     }
 
-    /// Deletes the pairs of the stepped group until the next step, because the indices of its particles change.
+    /// Deletes the pairs of the stepped group until the next step, because the indices of its particles change. Their
+    /// impulses are kept.
     pub(crate) fn forget_own(&mut self, particles: &mut Particles) {
         self.contacts.is_current = false;
+        let mut memory = std::mem::take(&mut self.contacts.memory);
         let (pairs, _, mut all) = self.parts(particles);
         pairs.retain_mut(|pair| {
             let is_kept = !all.is_own(pair.a) && !all.is_own(pair.b);
             if !is_kept {
                 pair.settle_debts(&mut all);
+                memory.keep(pair, [all.place(pair.a), all.place(pair.b)]);
             }
             is_kept
         });
+        self.contacts.memory = memory;
     }
 
     /// Gives the stepped group the impulses that earlier groups owe it, before a step that solves for contacts itself.
@@ -88,6 +93,12 @@ impl AllGroups<'_, '_> {
         let m = self.members[k as usize];
         let others = self.others[m.group as usize].as_deref();
         (others.unwrap_or(self.particles), m.index as usize)
+    }
+
+    /// Returns the group and the id of a particle.
+    fn place(&self, k: u32) -> Place {
+        let (particles, i) = self.get(k);
+        (self.members[k as usize].group, particles.id[i])
     }
 
     /// Returns the index of a particle in its group.

@@ -18,6 +18,9 @@ impl Incremental {
         let n = particles.len();
         self.gradient.resize(n, Mat3::IDENTITY);
         self.force.resize(n, Vec3::ZERO);
+        if self.has_spans() {
+            self.base.resize(n, Mat3::IDENTITY);
+        }
         for column in [
             &mut self.hardening,
             &mut self.shear_stress,

@@ -18,6 +18,9 @@ impl Incremental {
         if change.is_elastic() || change.is_plastic() {
             // finds the same lists, with the new stiffness and repulsion of their bonds
             self.find_lists(particles);
+            if self.has_spans() {
+                self.restore_spans();
+            }
             self.forces_at(particles);
         }
     }

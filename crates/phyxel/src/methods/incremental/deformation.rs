@@ -9,6 +9,7 @@
 //! same numbers with opposite signs, so momentum is conserved.
 //!   x_ij, y_ij bonds before and after the step (m)   τ Kirchhoff stress (Pa)   w_ij weight (1)   c_i stiffness (N/m)
 
+use super::lists::BondFacts;
 use super::{ForceForm, History, Increment, Incremental};
 use crate::material::{Answered, Past, Unseen, Yielding};
 use crate::math::{
@@ -30,7 +31,7 @@ const STRETCHES: (Real, Real) = (0.1, 10.0);
 /// Volume ratio (or its inverse) beyond which volume is relaxed, if `volume_relaxation` asks for it.
 const LARGE_VOLUME_RATIO: Real = 1.5;
 /// Largest length of a residual, as a fraction of its bond.
-const LONGEST_RESIDUAL: Real = 0.5;
+pub(super) const LONGEST_RESIDUAL: Real = 0.5;
 /// Smallest number of rows per parallel task.
 const MIN_ROWS: usize = 128;
 
@@ -88,27 +89,41 @@ impl Incremental {
         let this = &*self;
         this.neighbors.par_rows_mut(&mut weights, &mut responses).for_each(|(i, row, response)| {
             let sums = this.weigh_row(x, i, row);
-            *response = this.response(particles, i, sums, time_step);
+            let inverse = inverse_moment(sums.moment, sums.n_active);
+            let stressed = this.stressed(particles, i, this.gradient[i], sums.unseen, time_step);
+            let tension = stressed.carrier * particles.volume[i];
+            let carrier = match this.params.force_form {
+                ForceForm::Corrected => (tension + sums.spare) * inverse,
+                ForceForm::Kernel => tension,
+            };
+            *response = super::Response { carrier, inverse_moment: inverse, ..stressed };
         });
         (self.weights, self.responses) = (weights, responses);
     }
 
-    fn response(&self, particles: &Particles, i: usize, sums: RowSums, time_step: Real) -> super::Response {
-        let inverse = inverse_moment(sums.moment, sums.n_active);
+    /// Returns the stress of a particle with the elastic deformation gradient `f`, and its flow. `unseen` is the energy
+    /// of its residuals. The carrier is the Kirchhoff stress τ (Pa), or T if forces have the kernel form.
+    pub(super) fn stressed(
+        &self,
+        particles: &Particles,
+        i: usize,
+        f: Mat3,
+        unseen: Real,
+        time_step: Real,
+    ) -> super::Response {
         let body = &self.bodies[particles.body[i] as usize];
-        let (lame, f) = (self.lame.at(i), self.gradient[i]);
+        let lame = self.lame.at(i);
         let yielding = Yielding::at(&particles.material, i, body.measure, self.params.flow_rule);
         let volume = particles.volume[i];
         if yielding.flow_rate == 0.0 && self.is_plain() {
             // nothing flows: τ = P Fᵀ without principal stretches
-            let stress = body.law.first_piola(lame, f) * f.transpose();
-            let carrier = (stress * volume + sums.spare) * inverse;
-            return super::Response { carrier, inverse_moment: inverse, gradient: f, ..Default::default() };
+            let carrier = body.law.first_piola(lame, f) * f.transpose();
+            return super::Response { carrier, gradient: f, ..Default::default() };
         }
         let forgotten = |flowed: Real| {
             let modulus = lame.p_wave_modulus();
             let unseen = Unseen {
-                energy_density: sums.unseen / volume,
+                energy_density: unseen / volume,
                 sound_rate: || (modulus * cbrt(volume) / particles.mass[i]).sqrt(),
             };
             yielding.forgotten(unseen, lame, flowed, self.hardening[i], time_step)
@@ -118,12 +133,11 @@ impl Incremental {
         {
             let fraction = forgotten(0.0);
             return super::Response {
-                carrier: (elastic.stress * f.transpose() * volume + sums.spare) * inverse,
-                inverse_moment: inverse,
+                carrier: elastic.stress * f.transpose(),
                 gradient: f,
                 fraction,
                 shear_stress: elastic.shear_stress,
-                work: sums.unseen * fraction * (2.0 - fraction),
+                work: unseen * fraction * (2.0 - fraction),
                 ..Default::default()
             };
         }
@@ -148,18 +162,15 @@ impl Incremental {
             (ForceForm::Kernel, _) => self.kernel_stress(u, stress, left, v),
         };
         super::Response {
-            carrier: match self.params.force_form {
-                ForceForm::Corrected => (tension * volume + sums.spare) * inverse,
-                ForceForm::Kernel => tension * volume,
-            },
-            inverse_moment: inverse,
+            carrier: tension,
             gradient: if is_changed { scaled_columns(u, left) * v.transpose() } else { f },
             fraction: forgotten,
             hardening: flow.map_or(0.0, |flow| flow.hardening),
             shear_stress,
             strain: flow.map_or(0.0, |flow| flow.strain),
             work: volume * flow.map_or(0.0, |flow| flow.work)
-                + sums.unseen * forgotten * (2.0 - forgotten) * flow.map_or(1.0, |flow| flow.share),
+                + unseen * forgotten * (2.0 - forgotten) * flow.map_or(1.0, |flow| flow.share),
+            ..Default::default()
         }
     }
 
@@ -178,7 +189,7 @@ impl Incremental {
     }
 
     /// Stores the flow of the step in the state. Returns the number of particles that flowed.
-    pub(super) fn keep_flow(&mut self) -> usize {
+    pub(super) fn keep_flow(&mut self, x: &[Vec3]) -> usize {
         if self.has_stored_rest() {
             self.deform_rest();
         }
@@ -197,6 +208,10 @@ impl Incremental {
                 *work += response.work;
             },
         );
+        if self.has_spans() {
+            let has_flowed = self.relax_spans(x);
+            self.tallies.n_calm = if has_flowed { 0 } else { self.tallies.n_calm + 1 };
+        }
         sum_over(self.responses.len(), |i| usize::from(self.responses[i].strain > 0.0))
     }
 
@@ -307,27 +322,42 @@ impl Incremental {
     /// Returns Σ_i V_i Ψ(F_i) and the energy of the residuals and of the repulsion (J).
     pub(super) fn elastic_energy(&self, particles: &Particles) -> ElasticEnergy {
         let x = &particles.position;
+        let spans = self.has_spans().then(|| self.span_gradients(x));
         sum_over(x.len(), |i| {
             let law = self.bodies[particles.body[i] as usize].law;
             let range = self.neighbors.range(i);
             let row = self.neighbors.row(i).iter().zip(&self.bond_facts[range.clone()]);
-            let residual: Real = row
-                .zip(&self.residual[range])
-                .zip(&self.weights[self.neighbors.range(i)])
-                .map(|(((&j, facts), r), &weight)| {
-                    let crowding = self.repulsion(facts, i, j as usize).energy(x[j as usize] - x[i]);
-                    0.5 * Real::from(weight * facts.stiffness()) * r.length_squared() + crowding
-                })
+            let crowding: Real = row
+                .clone()
+                .map(|(&j, facts)| self.repulsion(facts, i, j as usize).energy(x[j as usize] - x[i]))
                 .sum();
+            let unseen = match &spans {
+                Some(gradients) => self.unseen_energy(x, gradients, i),
+                None => {
+                    let row = row.zip(&self.residual[range.clone()]).zip(&self.weights[range]);
+                    let of_bond = |(((_, facts), r), &weight): (((_, &BondFacts), &Vec3), &f32)| {
+                        0.25 * Real::from(weight * facts.stiffness()) * r.length_squared()
+                    };
+                    row.map(of_bond).sum()
+                }
+            };
             let density = |f| law.energy_density(self.lame.at(i), f);
             let strain = ElasticEnergy::of_strain(particles.volume[i], self.gradient[i], density);
-            ElasticEnergy { residual: 0.5 * residual, ..strain }
+            ElasticEnergy { residual: unseen + 0.5 * crowding, ..strain }
         })
     }
 
     /// Returns the number of particles whose neighbourhoods do not determine their deformation.
     pub(super) fn n_degenerate(&self) -> usize {
-        self.responses.iter().filter(|r| r.inverse_moment == Mat3::ZERO).count()
+        (0..self.gradient.len()).filter(|&i| self.is_degenerate(i)).count()
+    }
+
+    /// Returns true if the neighbourhood of a particle does not determine its deformation.
+    pub(super) fn is_degenerate(&self, i: usize) -> bool {
+        match self.has_spans() {
+            true => self.spans.is_degenerate(i),
+            false => self.responses[i].inverse_moment == Mat3::ZERO,
+        }
     }
 
     /// Returns the largest plastic strain so far.

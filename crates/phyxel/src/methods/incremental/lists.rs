@@ -13,12 +13,16 @@ use rayon::prelude::*;
 const SKIN: Real = 0.1;
 /// Elastic stretch above which a bond counts as drawn, unless its ends are under pressure.
 const STRETCHED: Real = 1.02;
-/// Fraction of particles that may be strained by more than half the skin, and lack neighbours without weight.
+/// Plastic strain since the last search that counts as large if the motion since then is fitted.
+const SPAN_STRAIN: Real = 0.08;
+/// Fraction of particles that may be strained by more than half the skin (or the strain above), and lack neighbours without weight.
 const FEW_STRAINED: Real = 0.002;
 /// Largest strain of any particle before lists are renewed.
 const MOST_STRAIN: Real = 0.2;
 /// Motion relative to the mean of its piece of matter beyond which a particle may have met others (supports).
 const FAR: Real = 0.3;
+/// Distance below which particles that were no neighbours have met (supports).
+const NEAR: Real = 0.8;
 /// With fewer neighbours than this, the support grows until it contains this many.
 const FEW: usize = 10;
 /// Extra growth factor in that case, because a neighbour at the very edge of the support has no weight.
@@ -41,10 +45,11 @@ impl Incremental {
 
     /// Returns true if lists may lack neighbours: more than a few particles have been strained by half the skin, or
     /// some have moved far relative to the mean motion of their piece and may have met others.
-    pub(super) fn are_lists_old(&self, particles: &Particles) -> bool {
-        let (x, old, full) = (&particles.position, &self.listed_position, &self.full_support);
+    pub(super) fn are_lists_old(&mut self, particles: &Particles) -> bool {
+        let (x, old, full) = (&particles.position, &self.checked_position, &self.full_support);
         let strain = &self.strain_since;
-        let n_strained: Real = sum_over(x.len(), |i| Real::from(u8::from(strain[i] > 0.5 * SKIN)));
+        let much = if self.has_spans() { SPAN_STRAIN } else { 0.5 * SKIN };
+        let n_strained: Real = sum_over(x.len(), |i| Real::from(u8::from(strain[i] > much)));
         let most = max_over(x.len(), |i| strain[i]).map_or(0.0, |most| most.0);
         if n_strained > FEW_STRAINED * x.len() as Real || most > MOST_STRAIN {
             return true;
@@ -59,12 +64,43 @@ impl Incremental {
             let relative = x[i] - old[i] - mean[piece(i)];
             relative.length_squared() / (full[i] * full[i])
         };
-        max_over(x.len(), moved).is_some_and(|(far, _)| far > FAR * FAR)
+        if max_over(x.len(), moved).is_none_or(|(far, _)| far <= FAR * FAR) {
+            return false;
+        }
+        if self.has_spans() && !self.has_met_others(particles) {
+            self.checked_position.clone_from(x);
+            return false;
+        }
+        true
+    }
+
+    /// Returns true if particles of one piece that are no neighbours have come near each other.
+    fn has_met_others(&self, particles: &Particles) -> bool {
+        let (x, body) = (&particles.position, &particles.body);
+        let largest = max_over(x.len(), |i| self.full_support[i]).map_or(1.0, |m| m.0);
+        let grid = Grid::new(x, 0.5 * largest);
+        let piece = |i: usize| self.bodies[body[i] as usize].piece;
+        (0..x.len()).into_par_iter().with_min_len(256).any(|i| {
+            let (metric, (_, longest)) = Metric::of(self.gradient[i]);
+            let reach = NEAR * self.full_support[i];
+            let mut has_met = false;
+            grid.visit_ball(x[i], reach * longest.max(1.0), |j| {
+                has_met |= j as usize != i
+                    && piece(i) == piece(j as usize)
+                    && metric.square(x[j as usize] - x[i]) < reach * reach
+                    && self.neighbors.row(i).binary_search(&j).is_err();
+            });
+            has_met
+        })
     }
 
     /// Renews the neighbour lists at the present positions. Bonds that remain keep their residuals.
     pub(super) fn renew_lists(&mut self, particles: &Particles) {
+        if self.has_spans() {
+            self.end_spans(&particles.position);
+        }
         self.listed_position.clone_from(&particles.position);
+        self.checked_position.clone_from(&particles.position);
         self.listed_gradient.clone_from(&self.gradient);
         let old = std::mem::take(&mut self.neighbors);
         let old_residual = std::mem::take(&mut self.residual);
@@ -84,6 +120,9 @@ impl Incremental {
             }
         });
         self.residual = residual;
+        if self.has_spans() {
+            self.begin_spans();
+        }
         self.strain_since.fill(0.0);
         self.tallies.n_renewals += 1;
     }
@@ -205,6 +244,7 @@ impl Incremental {
         };
         self.push =
             (0..n).map(|i| repulsion::stiffness(share, self.lame.at(i), particles.volume[i])).collect();
+        self.residual_stiffness = facts.iter().map(|facts| facts.stiffness).collect();
         let volume_ratio = |i: usize| self.listed_gradient[i].determinant();
         let mut none = vec![(); n];
         neighbors.par_rows_mut(&mut self.bond_facts, &mut none).for_each(|(i, row, ())| {
@@ -298,6 +338,11 @@ impl BondFacts {
     pub(super) fn is_crowded(&self, bond: Vec3) -> bool {
         let room = Real::from(self.room);
         bond.length_squared() < room * room
+    }
+
+    /// Returns the distance below which the ends repel each other (m).
+    pub(super) fn room(&self) -> Real {
+        self.room.into()
     }
 
     /// Returns the stiffness of the residual (N/m).

@@ -18,14 +18,16 @@ mod lists;
 mod params;
 mod prepare;
 mod removals;
+mod spans;
 mod stored_rest;
 #[cfg(test)]
 mod tests;
 
 pub use crate::methods::explicit::ViscosityModel;
-pub use params::{ForceForm, History, Integrator, Params, StressForm};
+pub use params::{FittedMotion, ForceForm, History, Integrator, Params, StressForm};
 
 use self::lists::{BondFacts, Metric};
+use self::spans::Spans;
 use super::stiffness::Stiffness;
 use super::strays::strays;
 use super::thin_bodies::warning_of_thin_parts;
@@ -77,12 +79,19 @@ pub struct Incremental {
     force: Vec<Vec3>,
     /// Positions at the last neighbour search; with a stored rest shape, the rest positions (m).
     listed_position: Vec<Vec3>,
+    /// Positions at the last look for particles that have met (m).
+    checked_position: Vec<Vec3>,
     /// F at the last neighbour search.
     listed_gradient: Vec<Mat3>,
-    /// Sum of the steps' strains since the last neighbour search (1).
+    /// Sum of the steps' strains since the last neighbour search, or the plastic strain since then if all of the motion
+    /// is fitted (1).
     strain_since: Vec<Real>,
     /// Residual r_ij of each bond (m).
     residual: Vec<Vec3>,
+    /// Residual of each bond at the last neighbour search (m); empty if the motion of steps is fitted.
+    listed_residual: Vec<Vec3>,
+    /// Part B of F = G B that is not the motion since the last neighbour search; empty if the motion of steps is fitted.
+    base: Vec<Mat3>,
     /// Plastic deformation of the stored rest bonds; empty if there is no stored rest shape.
     plastic_gradient: Vec<Mat3>,
     tallies: Tallies,
@@ -95,6 +104,8 @@ pub struct Incremental {
     bond_facts: Vec<BondFacts>,
     /// Stiffness with which a particle repels others (N/m).
     push: Vec<Real>,
+    /// Stiffness c_i of the residuals (N/m).
+    residual_stiffness: Vec<Real>,
     /// Low percentile of the times that sound takes through neighbourhoods (s).
     time_scale: Real,
     // data of the present shape
@@ -102,6 +113,7 @@ pub struct Incremental {
     responses: Vec<Response>,
     carriers: Vec<Mat3>,
     increments: Vec<Increment>,
+    spans: Spans,
     /// Positions up to which the motion is included in F (m).
     before: Vec<Vec3>,
     viscous: Viscosity,
@@ -136,6 +148,14 @@ struct Tallies {
     /// Number of times that a particle kept its F because the motion of its neighbours was not usable.
     n_kept: u64,
     n_renewals: u64,
+    /// Number of steps since matter flowed.
+    n_calm: u64,
+}
+
+impl Tallies {
+    fn at_start() -> Self {
+        Self { n_calm: params::CALM, ..Self::default() }
+    }
 }
 
 /// Response of a particle to its deformation within a step.
@@ -206,7 +226,7 @@ impl Method for Incremental {
         explicit::meet_before_moving(particles, ctx);
         let solved = self.damp(particles, ctx, dt);
         explicit::drift(particles, ctx, &self.force);
-        if !self.has_stored_rest() {
+        if !self.has_stored_rest() && !self.has_spans() {
             ctx.timings.stage("deformation", || self.compose(&particles.position)); // Eqs. 1–8
             if self.are_lists_old(particles) {
                 ctx.timings.stage("neighbors", || self.renew_lists(particles));
@@ -218,6 +238,12 @@ impl Method for Incremental {
             explicit::kick(particles, ctx, &self.force, last * dt);
         }
         explicit::meet_after_kick(particles, ctx);
+        if self.has_spans() && self.are_lists_old(particles) {
+            ctx.timings.stage("neighbors", || {
+                self.renew_lists(particles);
+                self.forces_at(particles);
+            });
+        }
         Ok(StepReport::new(solved, n_yielded))
     }
 
@@ -228,7 +254,7 @@ impl Method for Incremental {
         let (shortening, _) = explicit::stiffening(particles.len(), of);
         let stable = self.rest.time_step * ratio.min(factor) * shortening;
         TimeStepLimit {
-            value: self.params.safety * stable,
+            value: self.params.safety_of(self.tallies.n_calm) * stable,
             stable,
             reason: match (shortening < 0.95, ratio < 0.95 * factor) {
                 (true, _) => "elastic waves (stretched)",
@@ -276,16 +302,23 @@ impl Method for Incremental {
         item("flow_fraction", "1", PARTICLES, Carry::Mean, StateData::Reals(&mut self.flow_fraction));
         item("elastic_force", "N", PARTICLES, Carry::Sum, StateData::Vectors(&mut self.force));
         item("listed_position", "m", PARTICLES, Carry::Mean, StateData::Vectors(&mut self.listed_position));
+        item("checked_position", "m", PARTICLES, Carry::Mean, StateData::Vectors(&mut self.checked_position));
         item("listed_gradient", "1", PARTICLES, Carry::Mean, StateData::Matrices(&mut self.listed_gradient));
         item("room", "m", PARTICLES, Carry::Copy, StateData::Reals(&mut self.room));
         item("strain_since_search", "1", PARTICLES, Carry::Mean, StateData::Reals(&mut self.strain_since));
-        if !self.plastic_gradient.is_empty() {
+        if self.params.history == History::StoredRest {
             let data = StateData::Matrices(&mut self.plastic_gradient);
             item("plastic_gradient", "1", PARTICLES, Carry::Mean, data);
         }
         item("residual", "m", BONDS, Carry::Copy, StateData::Vectors(&mut self.residual));
+        if self.params.has_spans() {
+            item("base", "1", PARTICLES, Carry::Mean, StateData::Matrices(&mut self.base));
+            let data = StateData::Vectors(&mut self.listed_residual);
+            item("listed_residual", "m", BONDS, Carry::Copy, data);
+        }
         item("kept_gradients", "1", "", Carry::Copy, StateData::Counter(&mut self.tallies.n_kept));
         item("list_renewals", "1", "", Carry::Copy, StateData::Counter(&mut self.tallies.n_renewals));
+        item("steps_since_flow", "1", "", Carry::Copy, StateData::Counter(&mut self.tallies.n_calm));
     }
 
     fn energies(&self, particles: &Particles) -> Energies {
@@ -305,9 +338,13 @@ impl Method for Incremental {
     }
 
     fn visit_bonds(&self, particles: &Particles, i: usize, visit: &mut dyn FnMut(usize, Vec3)) {
-        let (x, elastic) = (&particles.position, self.gradient[i].inverse());
-        let row = self.neighbors.row(i).iter().map(|&j| j as usize);
-        row.for_each(|j| visit(j, elastic * (x[j] - x[i])));
+        // F = G B: without G the bonds of elastic matter stay the same between searches
+        let (x, elastic) = match self.has_spans() {
+            true => (&self.listed_position, self.base[i]),
+            false => (&particles.position, self.gradient[i]),
+        };
+        let (row, back) = (self.neighbors.row(i).iter().map(|&j| j as usize), elastic.inverse());
+        row.for_each(|j| visit(j, back * (x[j] - x[i])));
     }
 
     /// Counts pieces by bonds with weight; bonds in the skin of the lists have none.
@@ -372,6 +409,11 @@ impl Incremental {
         force_form == ForceForm::Corrected && history == History::Composed && volume_relaxation == 0.0
     }
 
+    /// Returns true if F is fitted to the motion since the last neighbour search.
+    fn has_spans(&self) -> bool {
+        self.params.has_spans()
+    }
+
     fn has_stored_rest(&self) -> bool {
         self.params.history == History::StoredRest
     }
@@ -382,7 +424,7 @@ impl Incremental {
         ctx.timings.stage("deformation", || self.respond(particles, dt));
         ctx.timings.stage("forces", || self.gather_forces(particles));
         explicit::slip(particles, ctx, |i| self.plastic_rate(i, dt));
-        ctx.timings.stage("deformation", || self.keep_flow())
+        ctx.timings.stage("deformation", || self.keep_flow(&particles.position))
     }
 
     /// Computes weights, moments, stress and forces without flow and without timings, for use outside a step.
@@ -393,6 +435,7 @@ impl Incremental {
 
     fn respond(&mut self, particles: &Particles, time_step: Real) {
         match self.has_stored_rest() {
+            _ if self.has_spans() => return self.respond_from_spans(particles, time_step),
             true => self.respond_from_rest(particles, time_step),
             false => self.respond_from_steps(particles, time_step),
         }
@@ -402,6 +445,7 @@ impl Incremental {
     fn gather_forces(&mut self, particles: &Particles) {
         let x = &particles.position;
         match (self.has_stored_rest(), self.params.force_form) {
+            _ if self.has_spans() => self.gather_from_spans(x),
             (true, _) => self.gather_from_rest(x.len()),
             (_, ForceForm::Corrected) => self.gather(x),
             (_, ForceForm::Kernel) => self.gather_by_kernel(x, &particles.volume),

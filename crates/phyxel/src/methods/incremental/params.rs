@@ -4,7 +4,7 @@ use super::Incremental;
 use crate::material::FlowRule;
 use crate::math::{Range, Real};
 use crate::methods::explicit::ViscosityModel;
-use crate::methods::settings::{self, Setting, index};
+use crate::methods::settings::{self, Setting, SettingInfo, SettingKind, SettingValue, index};
 use crate::methods::{Matter, Method, MethodError, MethodFactory};
 use crate::particles::Particles;
 
@@ -38,6 +38,15 @@ pub enum History {
     StoredRest,
 }
 
+/// Motion that a deformation gradient is fitted to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FittedMotion {
+    /// The motion since the last neighbour search. Between searches forces have a potential, whatever the step.
+    SinceSearch,
+    /// The motion of the last step (Gerszewski 2009).
+    PerStep,
+}
+
 /// Scheme that advances positions and velocities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Integrator {
@@ -60,6 +69,8 @@ pub struct Params {
     pub stress_form: StressForm,
     /// Quantity that stores the deformation.
     pub history: History,
+    /// Motion that [`History::Composed`] fits in the corrected form.
+    pub fitted_motion: FittedMotion,
     /// Strength of the penalty on motion that the fit does not detect, as a fraction of λ + 2µ; the paper has 0.
     pub stabilization: Real,
     /// Strength of the repulsion between crowded particles, as a fraction of λ + 2µ; the paper has 0. It has no effect
@@ -75,9 +86,19 @@ pub struct Params {
     pub flow_rule: FlowRule,
     /// Quantity that viscosity acts on.
     pub viscosity_model: ViscosityModel,
-    /// Time step divided by the stability limit.
-    pub safety: Real,
+    /// Time step divided by the stability limit; `None` chooses by what is fitted and whether the matter flows.
+    pub safety: Option<Real>,
 }
+
+/// Time step divided by the stability limit where the motion since the last search is fitted, of matter that does not
+/// flow: forces have a potential, and leapfrog keeps its energy.
+const ELASTIC_SAFETY: Real = 0.8;
+/// The same while matter flows: how far it flows is accurate to first order in the step.
+const FLOW_SAFETY: Real = 0.3;
+/// The same where the motion of steps is fitted: F is accurate to first order in the step.
+const STEP_SAFETY: Real = 0.29;
+/// Number of steps without flow after which matter counts as matter that does not flow.
+pub(super) const CALM: u64 = 20;
 
 impl Default for Params {
     fn default() -> Self {
@@ -87,6 +108,7 @@ impl Default for Params {
             force_form: ForceForm::Corrected,
             stress_form: StressForm::FirstPiola,
             history: History::Composed,
+            fitted_motion: FittedMotion::SinceSearch,
             stabilization: 0.2,
             repulsion: 0.6,
             pressure: 0.0,
@@ -94,7 +116,7 @@ impl Default for Params {
             integrator: Integrator::Leapfrog,
             flow_rule: FlowRule::PerSecond,
             viscosity_model: ViscosityModel::StrainRate,
-            safety: 0.29,
+            safety: None,
         }
     }
 }
@@ -106,6 +128,7 @@ impl Params {
             support: 2.0,
             force_form: ForceForm::Kernel,
             stress_form: StressForm::Scaled,
+            fitted_motion: FittedMotion::PerStep,
             stabilization: 0.0,
             repulsion: 0.0,
             integrator: Integrator::SymplecticEuler,
@@ -113,6 +136,21 @@ impl Params {
             viscosity_model: ViscosityModel::Sph,
             ..Self::default()
         }
+    }
+
+    /// Returns true if F is fitted to the motion since the last neighbour search.
+    pub(super) fn has_spans(&self) -> bool {
+        (self.force_form, self.history, self.fitted_motion)
+            == (ForceForm::Corrected, History::Composed, FittedMotion::SinceSearch)
+    }
+
+    /// Returns the time step divided by the stability limit, given the number of steps since matter flowed.
+    pub(super) fn safety_of(&self, n_calm: u64) -> Real {
+        self.safety.unwrap_or(match self.has_spans() {
+            true if n_calm < CALM => FLOW_SAFETY,
+            true => ELASTIC_SAFETY,
+            false => STEP_SAFETY,
+        })
     }
 }
 
@@ -169,6 +207,19 @@ static SETTINGS: &[Setting<Params>] = &[
         "What remembers the deformation.",
         |p| index(&[History::Composed, History::Additive, History::StoredRest], p.history),
         |p, k| p.history = [History::Composed, History::Additive, History::StoredRest][k],
+    ),
+    Setting::choice(
+        "fitted_motion",
+        &[
+            (
+                "since_search",
+                "the motion since the last neighbour search, so that forces have a potential in between",
+            ),
+            ("per_step", "the motion of the last step, as in the paper; steps are shorter"),
+        ],
+        "What motion the composed deformation gradients are fitted to, in the corrected form.",
+        |p| index(&[FittedMotion::SinceSearch, FittedMotion::PerStep], p.fitted_motion),
+        |p, k| p.fitted_motion = [FittedMotion::SinceSearch, FittedMotion::PerStep][k],
     ),
     Setting::number(
         "stabilization",
@@ -232,11 +283,20 @@ static SETTINGS: &[Setting<Params>] = &[
         |p| index(&[ViscosityModel::StrainRate, ViscosityModel::Sph], p.viscosity_model),
         |p, k| p.viscosity_model = [ViscosityModel::StrainRate, ViscosityModel::Sph][k],
     ),
-    Setting::number(
-        "safety",
-        Range::SHARE,
-        "Largest time step as a fraction of the stability limit; the paper names its time steps only.",
-        |p| &mut p.safety,
+    Setting::own(
+        SettingInfo {
+            key: "safety",
+            kind: SettingKind::Number("1", Range::SHARE),
+            default_note: Some("0.8, 0.3 while matter flows, 0.29 if the motion of steps is fitted"),
+            about: "Largest time step as a fraction of the stability limit; the paper names its time steps only.",
+        },
+        |p| p.safety.map(SettingValue::Number),
+        |p, value| {
+            if let SettingValue::Number(x) = value {
+                p.safety = Some(*x);
+            }
+            Ok(())
+        },
     ),
 ];
 

@@ -1,5 +1,6 @@
 //! Construction of the method from particles, and restoration from a checkpoint.
 
+use super::spans::Spans;
 use super::{BodyFacts, History, Incremental, Params, RestFacts, Tallies};
 use crate::forces::{SphPressure, SphViscosity, Viscosity, repulsion};
 use crate::material::{LameParameter, Law};
@@ -59,10 +60,15 @@ impl Incremental {
             force: vec![Vec3::ZERO; n],
             listed_position: Vec::new(),
             listed_gradient: Vec::new(),
+            checked_position: Vec::new(),
             strain_since: vec![0.0; n],
             residual: Vec::new(),
+            listed_residual: Vec::new(),
+            base: Vec::new(),
+            residual_stiffness: Vec::new(),
+            spans: Spans::default(),
             plastic_gradient: if stored_rest { vec![Mat3::IDENTITY; n] } else { Vec::new() },
-            tallies: Tallies::default(),
+            tallies: Tallies::at_start(),
             neighbors: Neighbors::default(),
             metric: Vec::new(),
             stretch: Vec::new(),
@@ -81,10 +87,13 @@ impl Incremental {
             rest: RestFacts::default(),
             params,
         };
+        if method.has_spans() {
+            method.base = vec![Mat3::IDENTITY; n];
+        }
         method.renew_lists(particles);
         method.tallies.n_renewals = 0;
         method.forces_at(particles);
-        refuse_thin_bodies(particles, matter, |i| method.responses[i].inverse_moment == Mat3::ZERO)?;
+        refuse_thin_bodies(particles, matter, |i| method.is_degenerate(i))?;
         method.pressure.find_rest_density(&method.neighbors, particles, &method.support);
         method.find_rest_limits(particles);
         method.before.clone_from(&particles.position);
@@ -99,7 +108,7 @@ impl Incremental {
         let (highest, fastest) = highest_frequency(&rest, &mass, smallest, |x, force| {
             particles.position.copy_from_slice(&rest);
             self.respond(particles, 0.0);
-            if !self.has_stored_rest() {
+            if !self.has_stored_rest() && !self.has_spans() {
                 self.before.clone_from(&rest);
                 self.compose(x);
             }
@@ -119,7 +128,7 @@ impl Incremental {
         self.gradient.fill(Mat3::IDENTITY);
         self.residual.fill(Vec3::ZERO);
         self.strain_since.fill(0.0);
-        self.tallies = Tallies::default();
+        self.tallies = Tallies::at_start();
     }
 
     /// Computes what follows from the number and the materials of the particles.
@@ -139,18 +148,27 @@ impl Incremental {
         self.before.clone_from(&particles.position);
         self.find_lists(particles);
         self.residual.resize(self.neighbors.n_bonds(), Vec3::ZERO);
+        if self.has_spans() {
+            self.listed_residual.resize(self.neighbors.n_bonds(), Vec3::ZERO);
+            self.restore_spans();
+            return;
+        }
         // forces are state: recomputing them from the rounded result would not give exactly those of the last step
         self.respond(particles, 0.0);
     }
 
     /// Follows particles that the caller has moved: they deform as in a step.
     pub(super) fn moved(&mut self, particles: &Particles) {
-        if !self.has_stored_rest() {
+        if !self.has_stored_rest() && !self.has_spans() {
             self.compose(&particles.position);
             if self.are_lists_old(particles) {
                 self.renew_lists(particles);
             }
         }
         self.forces_at(particles);
+        if self.has_spans() && self.are_lists_old(particles) {
+            self.renew_lists(particles);
+            self.forces_at(particles);
+        }
     }
 }

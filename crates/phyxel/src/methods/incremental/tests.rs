@@ -10,23 +10,31 @@ fn build(params: Params, particles: &mut Particles) -> Incremental {
     Incremental::build(params, particles, &matter).unwrap()
 }
 
+fn per_step() -> Params {
+    Params { fitted_motion: FittedMotion::PerStep, ..Params::default() }
+}
+
 /// Moves all particles by a map, as a step would.
 fn deform(method: &mut Incremental, particles: &mut Particles, map: Mat3) {
     particles.position.iter_mut().for_each(|x| *x = map * *x);
     method.moved(particles);
 }
 
-/// Target 2: many random affine steps compose to their product, for every sampling.
+/// Target 2: many random affine steps compose to their product, for every sampling and whichever motion is fitted.
 #[test]
 fn affine_steps_compose() {
-    for jitter in [0.0, 0.3] {
+    let both = || [per_step(), Params::default()];
+    for (params, jitter) in both().into_iter().zip([0.0; 2]).chain(both().into_iter().zip([0.3; 2])) {
         let mut particles = lattice([5, 5, 5], 0.1, jitter);
-        let mut method = build(Params::default(), &mut particles);
+        let mut method = build(params, &mut particles);
         let mut product = Mat3::IDENTITY;
         for step in 0..50 {
             let map = random_map(step, 0.02);
             deform(&mut method, &mut particles, map);
             product = map * product;
+            if method.has_spans() && step % 10 == 9 {
+                method.renew_lists(&particles);
+            }
         }
         assert!(method.tallies.n_renewals > 3 && method.tallies.n_kept == 0, "{:?}", method.tallies);
         let worst = method.gradient.iter().map(|f| frobenius_norm(*f - product)).fold(0.0, Real::max);
@@ -60,13 +68,13 @@ fn turning_between_stretching_and_unstretching_leaves_nothing() {
     assert!(additive > 0.2, "{additive}");
 }
 
-/// Checks forces against differences of the energy with the weights of the step, for every law, with residuals.
+/// Checks forces against differences of the energy with the weights of the step, for every law, with residuals, where the motion of steps is fitted.
 #[test]
-fn forces_are_minus_the_gradient_of_the_energy() {
+fn forces_of_steps_are_minus_the_gradient_of_the_energy() {
     for &(law, key, _) in Law::ALL {
         let mut particles = lattice([4, 4, 4], 0.1, 0.2);
         let given = matter(&mut particles, law, Some((1e9, 1.0)));
-        let mut method = Incremental::build(Params::default(), &mut particles, &given).unwrap();
+        let mut method = Incremental::build(per_step(), &mut particles, &given).unwrap();
         method.room.fill(0.1);
         method.find_lists(&particles);
         let mut random = Random::new(9);
@@ -115,6 +123,66 @@ fn forces_are_minus_the_gradient_of_the_energy() {
                 assert!((force[i][k] + slope).abs() < 1e-6 * largest, "{key}: {} {slope}", force[i][k]);
             }
         }
+    }
+}
+
+/// Checks forces against differences of the energy within a span, for every law, with and without residuals at its start.
+#[test]
+fn forces_are_minus_the_gradient_of_the_energy() {
+    for &(law, key, _) in Law::ALL {
+        for starts in [1, 2] {
+            let mut particles = lattice([4, 4, 4], 0.1, 0.2);
+            let given = matter(&mut particles, law, Some((1e9, 1.0)));
+            let mut method = Incremental::build(Params::default(), &mut particles, &given).unwrap();
+            method.room.fill(0.1);
+            let mut random = Random::new(9);
+            for start in 0..starts {
+                method.renew_lists(&particles);
+                let map = random_map(3 + start, 0.03);
+                particles.position.iter_mut().for_each(|x| *x = map * *x + random.in_cube() * 0.003);
+                method.forces_at(&particles);
+            }
+            assert_eq!(method.residual.iter().any(|r| r.length() > 1e-3), starts > 1);
+            let force = method.force.clone();
+            let mut energy = |particles: &Particles| {
+                method.forces_at(particles);
+                let energy = method.elastic_energy(particles);
+                assert!(energy.residual > 0.0);
+                energy.total()
+            };
+            let largest = force.iter().map(|f| f.length()).fold(0.0, Real::max);
+            let d = 1e-6;
+            for i in [0, 5, 21, 42, 63] {
+                for k in 0..3 {
+                    particles.position[i][k] += d;
+                    let up = energy(&particles);
+                    particles.position[i][k] -= 2.0 * d;
+                    let slope = (up - energy(&particles)) / (2.0 * d);
+                    particles.position[i][k] += d;
+                    assert!((force[i][k] + slope).abs() < 1e-6 * largest, "{key}: {} {slope}", force[i][k]);
+                }
+            }
+        }
+    }
+}
+
+/// Checks that flow leaves F alone when bonds forget, and that a fraction of the residuals is gone.
+#[test]
+fn forgetting_keeps_the_deformation() {
+    let mut particles = lattice([5, 5, 5], 0.1, 0.2);
+    let mut method = build(Params::default(), &mut particles);
+    let (map, mut random) = (random_map(3, 0.05), Random::new(4));
+    particles.position.iter_mut().for_each(|x| *x = map * *x + random.in_cube() * 0.004);
+    method.forces_at(&particles);
+    let unseen = |method: &Incremental| method.elastic_energy(&particles).residual;
+    let (before, gradient) = (unseen(&method), method.gradient.clone());
+    method.responses.iter_mut().for_each(|response| response.fraction = 0.3);
+    method.relax_spans(&particles.position);
+    let left = unseen(&method) / before;
+    assert!((left - 0.49).abs() < 0.01, "{left}");
+    method.forces_at(&particles);
+    for (f, kept) in method.gradient.iter().zip(&gradient) {
+        assert!(frobenius_norm(*f - *kept) < 1e-13);
     }
 }
 
@@ -262,10 +330,10 @@ fn volume_relaxes_at_its_rate() {
         let params = Params { volume_relaxation: rate, ..Params::default() };
         let mut method = build(params, &mut particles);
         let map = Mat3::from_diagonal(Vec3::splat(start.cbrt()));
-        method.gradient.fill(map);
+        method.base.fill(map);
         for _ in 0..100 {
             method.respond(&particles, 1e-3);
-            method.keep_flow();
+            method.keep_flow(&particles.position);
         }
         method.gradient[20].determinant().ln()
     };
@@ -275,4 +343,35 @@ fn volume_relaxes_at_its_rate() {
     assert!((found / expected - 1.0).abs() < 0.01, "{found} {expected}");
     assert!((logarithm(1.2, rate) - 1.2_f64.ln()).abs() < 1e-12, "small changes stay");
     assert!((logarithm(start, 0.0) - start.ln()).abs() < 1e-12);
+}
+
+/// Checks that new lists in between change nothing but rounding where a twist is smooth, and that it comes back.
+#[test]
+fn new_lists_on_the_way_leave_a_twist_as_it_is() {
+    let twisted = |renews: bool| {
+        let mut particles = lattice([6, 6, 12], 0.1, 0.0);
+        let mut method = build(Params::default(), &mut particles);
+        let (start, center) = (particles.position.clone(), vec3(0.3, 0.3, 0.0));
+        let mut energies = Vec::new();
+        for k in [5, 10, 15, 20, 15, 10, 5, 0] {
+            let angle = 0.02 * Real::from(k);
+            let turned = |x: &Vec3| Mat3::from_rotation_z(angle * x.z) * (*x - center) + center;
+            particles.position = start.iter().map(turned).collect();
+            method.forces_at(&particles);
+            energies.push(method.elastic_energy(&particles).total());
+            if renews {
+                method.renew_lists(&particles);
+                let after = method.elastic_energy(&particles).total();
+                let (before, largest) = (energies[energies.len() - 1], energies[energies.len().min(4) - 1]);
+                assert!((after - before).abs() < 1e-5 * largest, "{k}: {before} {after}");
+            }
+        }
+        energies
+    };
+    let (plain, renewed) = (twisted(false), twisted(true));
+    let largest = plain[3];
+    for (plain, renewed) in plain.iter().zip(&renewed) {
+        assert!((plain - renewed).abs() < 1e-3 * largest, "{plain} {renewed}");
+    }
+    assert!(plain[7] < 1e-12 * largest && renewed[7] < 1e-4 * largest, "{} {}", plain[7], renewed[7]);
 }

@@ -50,7 +50,7 @@ impl Default for Params {
             stabilization: 0.1,
             volume_stiffness: 0.0,
             inversion_guard: 0.75,
-            safety: 0.8,
+            safety: 0.9,
         }
     }
 }

@@ -257,7 +257,7 @@ fn stable_step_is_as_measured() {
     let limit = method.time_step_limit(&particles);
     let scaled = limit.stable / 10f64.sqrt();
     assert!((scaled / 2.8e-3 - 1.0).abs() < 0.1, "{scaled}");
-    assert!((limit.value / limit.stable - 0.8).abs() < 1e-12);
+    assert!((limit.value / limit.stable - 0.9).abs() < 1e-12);
 }
 
 /// Checks that a fin of one layer on a block is counted, causes no force and shows no strain. A sheet alone is refused.
