@@ -110,18 +110,12 @@ impl PointAnswer {
         Vec3::new(self.0[k], self.0[k + 1], self.0[k + 2])
     }
 
-    /// Returns M u + c y.
-    #[inline(always)]
-    fn along(&self, reference: Vec3, field: Vec3) -> Vec3 {
-        let carried =
-            self.vector(0) * reference.x + self.vector(3) * reference.y + self.vector(6) * reference.z;
-        carried + field * self.0[9]
-    }
-
     /// Returns M p + c q − offset.
     #[inline(always)]
     fn at(&self, reference: Vec3, field: Vec3) -> Vec3 {
-        self.along(reference, field) - self.vector(10)
+        let carried =
+            self.vector(0) * reference.x + self.vector(3) * reference.y + self.vector(6) * reference.z;
+        carried + field * self.0[9] - self.vector(10)
     }
 }
 
@@ -275,23 +269,46 @@ fn visit_row(
     }
 }
 
-/// Runs the second pass: adds Σ_j w_ji (M_j u_ij + c_j y_ij) to every force, as minus the same over the bonds j → i.
-pub fn gather_answers(
+/// Writes w_ij (M_i u_ij + c_i y_ij) for every bond of particle i and returns the sum of what was written (N). Rounding
+/// to f32 halves what the second pass has to find in memory; both ends of a bond use the rounded force, so that momentum
+/// stays exact.
+#[inline(always)]
+pub fn write_bond_forces(
     bonds: &impl BondRows,
     geometry: &impl BondGeometry,
+    answer: &Answer,
+    i: usize,
+    out: &mut [[f32; 3]],
+) -> Vec3 {
+    let (mut sum, mut k) = (Vec3::ZERO, 0);
+    visit_row(bonds, geometry, i, |u, y, weight| {
+        let force = ((answer.carrier * u + y * answer.residual) * weight).as_vec3();
+        out[k] = force.to_array();
+        sum += force.as_dvec3();
+        k += 1;
+    });
+    sum
+}
+
+/// Runs the second pass: adds Σ_j w_ji (M_j u_ij + c_j y_ij) to every force, as minus the same over the bonds j → i.
+/// `written(bond, owner)` is what [`write_bond_forces`] wrote for a bond, `None` for owners whose bonds are differences of
+/// points.
+pub fn gather_answers(
+    bonds: &impl BondRows,
+    points: &PointBonds<'_>,
     answers: &[PointAnswer],
+    written: impl Fn(usize, usize) -> Option<[f32; 3]> + Sync,
     forces: &mut [Vec3],
 ) {
-    let PointBonds { references, fields } = geometry.points();
     forces.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(i, force)| {
         let (mut sum, mut others) = (PointAnswer::default(), Vec3::ZERO);
         for (bond, j, weight) in bonds.incoming(i) {
-            match geometry.stored(bond, j) {
+            match written(bond, j) {
                 None => sum.add_weighted(&answers[j], weight),
-                Some(u) => others += answers[j].along(u, fields[i] - fields[j]) * weight,
+                Some(force) => others += Vec3::from(force.map(Real::from)),
             }
         }
-        *force -= sum.at(references[i], fields[i]) + others;
+        *force -= sum.at(points.references[i], points.fields[i]) + others;
     });
 }
 
@@ -347,7 +364,7 @@ mod tests {
                     *force -= (given.carrier * u + y * given.residual) * weight;
                 }
             }
-            gather_answers(&bonds, &points, &summed, &mut found);
+            gather_answers(&bonds, &points, &summed, |_, _| None, &mut found);
             for (expected, found) in expected.iter().zip(&found) {
                 assert!(expected.distance(*found) < 1e-13 * (1.0 + far), "{expected} {found}");
             }

@@ -197,6 +197,11 @@ impl SlotBonds {
         self.is_plain[i]
     }
 
+    /// Returns true if that holds for all rows.
+    pub fn are_plain(&self) -> bool {
+        self.is_plain.iter().all(|plain| *plain)
+    }
+
     /// Iterates over the bonds that end at j and their owners, both ascending.
     #[inline(always)]
     pub fn incoming_bonds(&self, j: usize) -> impl Iterator<Item = (usize, usize)> + '_ {

@@ -8,8 +8,10 @@ use crate::math::{
     polar, scaled_columns, sum_over, symmetric_eigen, trace,
 };
 use crate::methods::{ElasticEnergy, LEAST_VOLUME_RATIO, StepContext};
-use crate::mls::{Answer, BondGeometry, PointAnswer, Squares, fit_row, fit_row_with_squares, gather_answers};
-use crate::neighbors::{BondRows, SlotRow};
+use crate::mls::{
+    Answer, BondGeometry, PointAnswer, Squares, fit_row, fit_row_with_squares, gather_answers, write_bond_forces,
+};
+use crate::neighbors::{BondRows, SLOTS, SlotRow};
 use crate::particles::Particles;
 use rayon::prelude::*;
 
@@ -43,6 +45,12 @@ struct Response<'a> {
     /// True if rest frames rotate with the flow.
     turns: bool,
 }
+
+/// Results of a fit: answer, force, gradient, flow, shear stress and squared distance to the nearest neighbour.
+type FitRow<'a> = (
+    (((&'a mut PointAnswer, &'a mut Vec3), &'a mut Mat3), &'a mut Flow),
+    (&'a mut Real, &'a mut Real),
+);
 
 /// Returns a fraction of a rotation.
 fn turned(rotation: Mat3, fraction: Real) -> Mat3 {
@@ -145,7 +153,7 @@ impl Embedded {
     /// A degenerate neighbourhood has no deformation and causes no force.
     fn fit(&mut self, positions: &[Vec3], particles: &Particles, time_step: Option<Real>) {
         let Self { bonds, basis, answers, force, gradients, flows, lame, bodies, params, .. } = self;
-        let Self { hardening, plastic_strain, shear_stress, closest, .. } = self;
+        let Self { hardening, plastic_strain, shear_stress, closest, bond_forces, .. } = self;
         let (bonds, basis) = (&*bonds, &*basis);
         let geometry = WorldBonds { bonds, origins: &self.origin, positions };
         let flow = time_step.map(|dt| (dt, params.flow_rule));
@@ -155,12 +163,13 @@ impl Embedded {
         let rows = answers.par_iter_mut().zip(force.par_iter_mut()).zip(gradients.par_iter_mut());
         let rows =
             rows.zip(flows.par_iter_mut()).zip(shear_stress.par_iter_mut().zip(closest.par_iter_mut()));
-        let rows = rows.with_min_len(MIN_ROWS).enumerate();
-        rows.for_each(|(i, ((((answer, force), gradient), flow), (shear_stress, closest)))| {
+        let fit_one = |i: usize, row: FitRow<'_>, bond_forces: &mut [[f32; 3]]| {
+            let ((((answer, force), gradient), flow), (shear_stress, closest)) = row;
             let own = &basis[i];
             if own.is_degenerate() {
                 (*answer, *force, *gradient) = (PointAnswer::default(), Vec3::ZERO, Mat3::IDENTITY);
                 (*flow, *closest) = (Flow::NONE, 0.0);
+                bond_forces.fill([0.0; 3]);
                 return;
             }
             let (fit, squares) = match can_flow {
@@ -181,15 +190,34 @@ impl Embedded {
             *gradient = f;
             let carrier = stress * own.inverse_moment * own.volume - f * residual;
             let given = Answer { carrier, residual };
-            *answer = geometry.points().answer(&given, i);
-            *force = given.own_force(own.row_sum, &fit);
-        });
+            if bonds.is_plain(i) {
+                *answer = geometry.points().answer(&given, i);
+                *force = given.own_force(own.row_sum, &fit);
+            } else {
+                *force = write_bond_forces(&bonds, &geometry, &given, i, bond_forces);
+            }
+        };
+        // only rows that are not plain need a place for the forces of their bonds
+        let rows = rows.with_min_len(MIN_ROWS);
+        if bonds.are_plain() {
+            bond_forces.clear();
+            rows.enumerate().for_each(|(i, row)| fit_one(i, row, &mut []));
+        } else {
+            bond_forces.resize(positions.len() * SLOTS, [0.0; 3]);
+            let rows = rows.zip(bond_forces.par_chunks_mut(SLOTS)).enumerate();
+            rows.for_each(|(i, (row, bond_forces))| fit_one(i, row, bond_forces));
+        }
     }
+
 
     /// Adds to each f_i the answers of the particles that list i. Jones 2014 Eq. 5.
     fn gather(&mut self, positions: &[Vec3], particles: &Particles) {
         let geometry = WorldBonds { bonds: &self.bonds, origins: &self.origin, positions };
-        gather_answers(&&self.bonds, &geometry, &self.answers, &mut self.force);
+        let written = |bond: usize, owner: usize| match self.bonds.is_plain(owner) {
+            true => None,
+            false => Some(self.bond_forces[bond]),
+        };
+        gather_answers(&&self.bonds, &geometry.points(), &self.answers, written, &mut self.force);
         self.push_apart(positions, particles);
     }
 

@@ -94,6 +94,8 @@ pub struct Embedded {
     /// ln det F of each particle, computed when something flows.
     log_volume: Vec<Real>,
     answers: Vec<PointAnswer>,
+    /// Force of each bond on its owner (N), written where the owner's rest bonds are stored.
+    bond_forces: Vec<[f32; 3]>,
     viscous: Viscosity,
     sph: SphViscosity,
     laplacian: Laplacian,

@@ -165,7 +165,7 @@ pub struct Params {
 /// Time step of matter that does not flow divided by the stability limit: forces have an energy, and leapfrog keeps it.
 const ELASTIC_SAFETY: Real = 0.8;
 /// The same while matter flows: how far it flows is accurate to first order in the step.
-const FLOW_SAFETY: Real = 0.3;
+const FLOW_SAFETY: Real = 0.5;
 /// Number of steps without flow after which matter counts as matter that does not flow.
 pub(super) const CALM: u64 = 20;
 

@@ -104,6 +104,7 @@ impl Embedded {
             is_crowded: Vec::new(),
             has_flowed: Vec::new(),
             answers: Vec::new(),
+            bond_forces: Vec::new(),
             viscous: Viscosity::default(),
             sph: SphViscosity::default(),
             laplacian: Laplacian::default(),

@@ -94,7 +94,7 @@ pub struct Params {
 /// flow: forces have a potential, and leapfrog keeps its energy.
 const ELASTIC_SAFETY: Real = 0.8;
 /// The same while matter flows: how far it flows is accurate to first order in the step.
-const FLOW_SAFETY: Real = 0.3;
+const FLOW_SAFETY: Real = 0.5;
 /// The same where the motion of steps is fitted: F is accurate to first order in the step.
 const STEP_SAFETY: Real = 0.29;
 /// Number of steps without flow after which matter counts as matter that does not flow.

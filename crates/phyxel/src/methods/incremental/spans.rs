@@ -180,7 +180,7 @@ impl Incremental {
     pub(super) fn gather_from_spans(&mut self, x: &[Vec3]) {
         let mut force = std::mem::take(&mut self.force);
         let (bonds, points) = self.span_bonds(x);
-        gather_answers(&bonds, &points, &self.spans.answers, &mut force);
+        gather_answers(&bonds, &points, &self.spans.answers, |_, _| None, &mut force);
         self.force = force;
     }
 
