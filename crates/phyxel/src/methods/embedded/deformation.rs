@@ -9,7 +9,8 @@ use crate::math::{
 };
 use crate::methods::{ElasticEnergy, LEAST_VOLUME_RATIO, StepContext};
 use crate::mls::{
-    Answer, BondGeometry, PointAnswer, Squares, fit_row, fit_row_with_squares, gather_answers, write_bond_forces,
+    Answer, BondGeometry, PointAnswer, Squares, fit_row, fit_row_with_squares, gather_answers,
+    write_bond_forces,
 };
 use crate::neighbors::{BondRows, SLOTS, SlotRow};
 use crate::particles::Particles;
@@ -47,10 +48,8 @@ struct Response<'a> {
 }
 
 /// Results of a fit: answer, force, gradient, flow, shear stress and squared distance to the nearest neighbour.
-type FitRow<'a> = (
-    (((&'a mut PointAnswer, &'a mut Vec3), &'a mut Mat3), &'a mut Flow),
-    (&'a mut Real, &'a mut Real),
-);
+type FitRow<'a> =
+    ((((&'a mut PointAnswer, &'a mut Vec3), &'a mut Mat3), &'a mut Flow), (&'a mut Real, &'a mut Real));
 
 /// Returns a fraction of a rotation.
 fn turned(rotation: Mat3, fraction: Real) -> Mat3 {
@@ -208,7 +207,6 @@ impl Embedded {
             rows.for_each(|(i, (row, bond_forces))| fit_one(i, row, bond_forces));
         }
     }
-
 
     /// Adds to each f_i the answers of the particles that list i. Jones 2014 Eq. 5.
     fn gather(&mut self, positions: &[Vec3], particles: &Particles) {

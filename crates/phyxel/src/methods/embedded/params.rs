@@ -406,7 +406,7 @@ static SETTINGS: &[Setting<Params>] = &[
         SettingInfo {
             key: "safety",
             kind: SettingKind::Number("1", Range::SHARE),
-            default_note: Some("0.6, and 0.3 while matter flows"),
+            default_note: Some("0.8, and 0.5 while matter flows"),
             about: "Largest time step as a fraction of the stability limit; the paper names its time steps only.",
         },
         |p| p.safety.map(SettingValue::Number),

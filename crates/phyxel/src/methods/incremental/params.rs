@@ -108,7 +108,7 @@ impl Default for Params {
             force_form: ForceForm::Corrected,
             stress_form: StressForm::FirstPiola,
             history: History::Composed,
-            fitted_motion: FittedMotion::SinceSearch,
+            fitted_motion: FittedMotion::PerStep,
             stabilization: 0.2,
             repulsion: 0.6,
             pressure: 0.0,
@@ -128,7 +128,6 @@ impl Params {
             support: 2.0,
             force_form: ForceForm::Kernel,
             stress_form: StressForm::Scaled,
-            fitted_motion: FittedMotion::PerStep,
             stabilization: 0.0,
             repulsion: 0.0,
             integrator: Integrator::SymplecticEuler,
@@ -211,15 +210,15 @@ static SETTINGS: &[Setting<Params>] = &[
     Setting::choice(
         "fitted_motion",
         &[
+            ("per_step", "the motion of the last step, as in the paper"),
             (
                 "since_search",
-                "the motion since the last neighbour search, so that forces have a potential in between",
+                "the motion since the last neighbour search: forces have a potential in between, and steps are longer; elastic matter clumps in violent impacts",
             ),
-            ("per_step", "the motion of the last step, as in the paper; steps are shorter"),
         ],
         "What motion the composed deformation gradients are fitted to, in the corrected form.",
-        |p| index(&[FittedMotion::SinceSearch, FittedMotion::PerStep], p.fitted_motion),
-        |p, k| p.fitted_motion = [FittedMotion::SinceSearch, FittedMotion::PerStep][k],
+        |p| index(&[FittedMotion::PerStep, FittedMotion::SinceSearch], p.fitted_motion),
+        |p, k| p.fitted_motion = [FittedMotion::PerStep, FittedMotion::SinceSearch][k],
     ),
     Setting::number(
         "stabilization",
@@ -287,7 +286,9 @@ static SETTINGS: &[Setting<Params>] = &[
         SettingInfo {
             key: "safety",
             kind: SettingKind::Number("1", Range::SHARE),
-            default_note: Some("0.8, 0.3 while matter flows, 0.29 if the motion of steps is fitted"),
+            default_note: Some(
+                "0.29; if the motion since the last search is fitted, 0.8, and 0.5 while matter flows",
+            ),
             about: "Largest time step as a fraction of the stability limit; the paper names its time steps only.",
         },
         |p| p.safety.map(SettingValue::Number),

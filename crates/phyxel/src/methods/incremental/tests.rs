@@ -10,8 +10,8 @@ fn build(params: Params, particles: &mut Particles) -> Incremental {
     Incremental::build(params, particles, &matter).unwrap()
 }
 
-fn per_step() -> Params {
-    Params { fitted_motion: FittedMotion::PerStep, ..Params::default() }
+fn spans() -> Params {
+    Params { fitted_motion: FittedMotion::SinceSearch, ..Params::default() }
 }
 
 /// Moves all particles by a map, as a step would.
@@ -23,7 +23,7 @@ fn deform(method: &mut Incremental, particles: &mut Particles, map: Mat3) {
 /// Target 2: many random affine steps compose to their product, for every sampling and whichever motion is fitted.
 #[test]
 fn affine_steps_compose() {
-    let both = || [per_step(), Params::default()];
+    let both = || [Params::default(), spans()];
     for (params, jitter) in both().into_iter().zip([0.0; 2]).chain(both().into_iter().zip([0.3; 2])) {
         let mut particles = lattice([5, 5, 5], 0.1, jitter);
         let mut method = build(params, &mut particles);
@@ -74,7 +74,7 @@ fn forces_of_steps_are_minus_the_gradient_of_the_energy() {
     for &(law, key, _) in Law::ALL {
         let mut particles = lattice([4, 4, 4], 0.1, 0.2);
         let given = matter(&mut particles, law, Some((1e9, 1.0)));
-        let mut method = Incremental::build(per_step(), &mut particles, &given).unwrap();
+        let mut method = Incremental::build(Params::default(), &mut particles, &given).unwrap();
         method.room.fill(0.1);
         method.find_lists(&particles);
         let mut random = Random::new(9);
@@ -133,7 +133,7 @@ fn forces_are_minus_the_gradient_of_the_energy() {
         for starts in [1, 2] {
             let mut particles = lattice([4, 4, 4], 0.1, 0.2);
             let given = matter(&mut particles, law, Some((1e9, 1.0)));
-            let mut method = Incremental::build(Params::default(), &mut particles, &given).unwrap();
+            let mut method = Incremental::build(spans(), &mut particles, &given).unwrap();
             method.room.fill(0.1);
             let mut random = Random::new(9);
             for start in 0..starts {
@@ -170,7 +170,7 @@ fn forces_are_minus_the_gradient_of_the_energy() {
 #[test]
 fn forgetting_keeps_the_deformation() {
     let mut particles = lattice([5, 5, 5], 0.1, 0.2);
-    let mut method = build(Params::default(), &mut particles);
+    let mut method = build(spans(), &mut particles);
     let (map, mut random) = (random_map(3, 0.05), Random::new(4));
     particles.position.iter_mut().for_each(|x| *x = map * *x + random.in_cube() * 0.004);
     method.forces_at(&particles);
@@ -330,7 +330,7 @@ fn volume_relaxes_at_its_rate() {
         let params = Params { volume_relaxation: rate, ..Params::default() };
         let mut method = build(params, &mut particles);
         let map = Mat3::from_diagonal(Vec3::splat(start.cbrt()));
-        method.base.fill(map);
+        method.gradient.fill(map);
         for _ in 0..100 {
             method.respond(&particles, 1e-3);
             method.keep_flow(&particles.position);
@@ -350,7 +350,7 @@ fn volume_relaxes_at_its_rate() {
 fn new_lists_on_the_way_leave_a_twist_as_it_is() {
     let twisted = |renews: bool| {
         let mut particles = lattice([6, 6, 12], 0.1, 0.0);
-        let mut method = build(Params::default(), &mut particles);
+        let mut method = build(spans(), &mut particles);
         let (start, center) = (particles.position.clone(), vec3(0.3, 0.3, 0.0));
         let mut energies = Vec::new();
         for k in [5, 10, 15, 20, 15, 10, 5, 0] {
