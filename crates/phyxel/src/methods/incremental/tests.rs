@@ -10,6 +10,10 @@ fn build(params: Params, particles: &mut Particles) -> Incremental {
     Incremental::build(params, particles, &matter).unwrap()
 }
 
+fn per_step() -> Params {
+    Params { fitted_motion: FittedMotion::PerStep, ..Params::default() }
+}
+
 fn spans() -> Params {
     Params { fitted_motion: FittedMotion::SinceSearch, ..Params::default() }
 }
@@ -23,7 +27,7 @@ fn deform(method: &mut Incremental, particles: &mut Particles, map: Mat3) {
 /// Target 2: many random affine steps compose to their product, for every sampling and whichever motion is fitted.
 #[test]
 fn affine_steps_compose() {
-    let both = || [Params::default(), spans()];
+    let both = || [per_step(), spans()];
     for (params, jitter) in both().into_iter().zip([0.0; 2]).chain(both().into_iter().zip([0.3; 2])) {
         let mut particles = lattice([5, 5, 5], 0.1, jitter);
         let mut method = build(params, &mut particles);
@@ -74,7 +78,7 @@ fn forces_of_steps_are_minus_the_gradient_of_the_energy() {
     for &(law, key, _) in Law::ALL {
         let mut particles = lattice([4, 4, 4], 0.1, 0.2);
         let given = matter(&mut particles, law, Some((1e9, 1.0)));
-        let mut method = Incremental::build(Params::default(), &mut particles, &given).unwrap();
+        let mut method = Incremental::build(per_step(), &mut particles, &given).unwrap();
         method.room.fill(0.1);
         method.find_lists(&particles);
         let mut random = Random::new(9);
@@ -330,7 +334,7 @@ fn volume_relaxes_at_its_rate() {
         let params = Params { volume_relaxation: rate, ..Params::default() };
         let mut method = build(params, &mut particles);
         let map = Mat3::from_diagonal(Vec3::splat(start.cbrt()));
-        method.gradient.fill(map);
+        method.base.fill(map);
         for _ in 0..100 {
             method.respond(&particles, 1e-3);
             method.keep_flow(&particles.position);

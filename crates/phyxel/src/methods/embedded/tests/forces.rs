@@ -61,15 +61,16 @@ fn force_is_the_gradient_of_the_energy() {
             }
             let total: Vec3 = force.iter().sum();
             let torque: Vec3 = force.iter().zip(&x).map(|(f, x)| x.cross(*f)).sum();
+            // both ends of a bond use the same force; its direction is rounded to f32
             assert!(
-                total.length() < 1e-12 * size && torque.length() < 1e-12 * size,
-                "{key}: {total} {torque}"
+                total.length() < 1e-12 * size && torque.length() < 1e-7 * size,
+                "{key}: {total} {torque} {size}"
             );
             let turn = Mat3::from_axis_angle(vec3(0.3, -2.0, 1.0).normalize(), 2.0);
             let turned: Vec<Vec3> = x.iter().map(|&p| turn * p).collect();
             method.forces_at(&turned, &particles);
             let worst = method.force.iter().zip(&force).map(|(a, b)| (*a - turn * *b).length());
-            assert!(worst.fold(0.0, Real::max) < 1e-12 * size, "{key}");
+            assert!(worst.fold(0.0, Real::max) < 1e-6 * size, "{key}");
         }
     }
 }
