@@ -15,8 +15,6 @@ const SKIN: Real = 0.1;
 const STRETCHED: Real = 1.02;
 /// Plastic strain since the last search that counts as large if the motion since then is fitted.
 const SPAN_STRAIN: Real = 0.08;
-/// Strain that counts as large in any case.
-pub(super) const LARGE_STRAIN: Real = 1.01 * SPAN_STRAIN;
 /// Fraction of particles that may be strained by more than half the skin (or the strain above), and lack neighbours without weight.
 const FEW_STRAINED: Real = 0.002;
 /// Largest strain of any particle before lists are renewed.

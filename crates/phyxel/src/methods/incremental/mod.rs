@@ -338,9 +338,9 @@ impl Method for Incremental {
     }
 
     fn visit_bonds(&self, particles: &Particles, i: usize, visit: &mut dyn FnMut(usize, Vec3)) {
-        // within a span the bonds at its beginning: surfaces that follow every vibration would drive it
+        // F = G B: without G the bonds of elastic matter stay the same between searches
         let (x, elastic) = match self.has_spans() {
-            true => (&self.listed_position, self.listed_gradient[i]),
+            true => (&self.listed_position, self.base[i]),
             false => (&particles.position, self.gradient[i]),
         };
         let (row, back) = (self.neighbors.row(i).iter().map(|&j| j as usize), elastic.inverse());

@@ -10,7 +10,6 @@
 //!   x_ij present bond (m)   w_ij = w_ji weight (1)   c_i stiffness of the residuals (N/m)
 
 use super::deformation::{LONGEST_RESIDUAL, inverse_moment};
-use super::lists::LARGE_STRAIN;
 use super::{Increment, Incremental, Response};
 use crate::math::{Mat3, Real, Vec3, frobenius_norm, outer, sum_over};
 use crate::mls::{Answer, EvenBonds, PointAnswer, PointBonds, fit_row_with_squares, gather_answers};
@@ -21,9 +20,6 @@ use rayon::prelude::*;
 const MIN_ROWS: usize = 128;
 /// Smallest det G of a usable fit.
 const LEAST_VOLUME: Real = 0.05;
-/// Change of the residuals since the search, as a fraction of the bonds (rms), beyond which weights must follow: with
-/// weights that never see residuals matter under pressure buckles.
-const LARGE_RESIDUAL: Real = 0.04;
 /// Residuals below this fraction of their bonds count as rounding.
 const ROUNDING: Real = 1e-12;
 
@@ -47,8 +43,6 @@ struct Row {
     room_squared: Real,
     /// True if some bond has a residual r.
     has_residuals: bool,
-    /// Energy of the residuals beyond which a search is due (J).
-    most_unseen: Real,
 }
 
 impl Spans {
@@ -90,16 +84,11 @@ impl Incremental {
         let mut force = std::mem::take(&mut self.force);
         responses.resize(x.len(), Response::default());
         answers.resize(x.len(), PointAnswer::default());
-        let mut strain_since = std::mem::take(&mut self.strain_since);
         let this = &*self;
         let rows = responses.par_iter_mut().zip(answers.par_iter_mut()).zip(force.par_iter_mut());
-        let rows = rows.zip(strain_since.par_iter_mut());
-        rows.with_min_len(MIN_ROWS).enumerate().for_each(|(i, (((response, answer), force), since))| {
+        rows.with_min_len(MIN_ROWS).enumerate().for_each(|(i, ((response, answer), force))| {
             let (row, own) = (&this.spans.rows[i], &this.increments[i]);
             let Unexplained { pull, spare, energy } = this.unexplained(x, &this.increments, i);
-            if energy > row.most_unseen {
-                *since = since.max(LARGE_STRAIN);
-            }
             *response = this.stressed(particles, i, this.gradient[i], energy, time_step);
             let mut carrier = Mat3::ZERO;
             if own.is_known {
@@ -110,7 +99,6 @@ impl Incremental {
             *force += carrier * row.sum + pull;
         });
         (self.responses, self.spans.answers, self.force) = (responses, answers, force);
-        self.strain_since = strain_since;
     }
 
     /// Computes G and F of every particle, and the repulsion of crowded ones, with which the forces begin.
@@ -300,7 +288,6 @@ impl Incremental {
     fn weigh_span(&self, i: usize, weights: &mut [f32]) -> Row {
         let range = self.neighbors.range(i);
         let (mut moment, mut n_active, mut row, mut room) = (Mat3::ZERO, 0, Row::default(), 0.0);
-        let stiffness = &self.residual_stiffness;
         let bonds = self.neighbors.row(i).iter().zip(&self.bond_facts[range.clone()]);
         for (((&j, facts), r), weight) in bonds.zip(&self.listed_residual[range.clone()]).zip(weights) {
             let start = self.listed_position[j as usize] - self.listed_position[i];
@@ -309,9 +296,6 @@ impl Incremental {
             let weighted = start * Real::from(*weight);
             moment += outer(weighted, start);
             row.sum += weighted;
-            // energies of the residuals at the search and of the change that is allowed
-            let most = r.length_squared() + LARGE_RESIDUAL * LARGE_RESIDUAL * start.length_squared();
-            row.most_unseen += 0.25 * Real::from(*weight) * (stiffness[i] + stiffness[j as usize]) * most;
             room = Real::max(room, facts.room());
         }
         row.inverse = inverse_moment(moment, n_active);
@@ -334,8 +318,7 @@ impl Incremental {
 
 impl Default for Row {
     fn default() -> Self {
-        let (room_squared, most_unseen) = (0.0, 0.0);
-        Self { inverse: Mat3::ZERO, sum: Vec3::ZERO, room_squared, has_residuals: false, most_unseen }
+        Self { inverse: Mat3::ZERO, sum: Vec3::ZERO, room_squared: 0.0, has_residuals: false }
     }
 }
 
