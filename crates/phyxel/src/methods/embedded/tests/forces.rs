@@ -57,7 +57,7 @@ fn force_is_the_gradient_of_the_energy() {
             let size = force.iter().map(|f| f.length()).fold(0.0, Real::max);
             for i in (0..particles.len()).step_by(11) {
                 let error = (energy_slope(&method, &particles, &x, i) - force[i]).length();
-    X
+                assert!(error < 1e-6 * size, "{key}: {error} of {}", force[i]);
             }
             let total: Vec3 = force.iter().sum();
             let torque: Vec3 = force.iter().zip(&x).map(|(f, x)| x.cross(*f)).sum();
