@@ -143,7 +143,7 @@ impl Viscosity {
             let (given, own) = prepared.answer(&Fit { product, sum });
             (*answer, *force) = (points.answer(&given, i), own);
         });
-        gather_answers(&bonds.bonds, &points, &self.answers, |_, _| None, force);
+        gather_answers(&bonds.bonds, &points, &self.answers, force);
     }
 }
 
@@ -227,5 +227,5 @@ fn apply_internal(
 ) {
     let points = PointBonds { references: viscous.positions, fields: v };
     fit_gradient(&viscous.bonds, &points, answers, out, aside, |i, fit, ()| prepared[i].answer(&fit));
-    gather_answers(&viscous.bonds, &points, answers, |_, _| None, out);
+    gather_answers(&viscous.bonds, &points, answers, out);
 }

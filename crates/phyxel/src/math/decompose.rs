@@ -34,6 +34,49 @@ fn rotate_columns(m: &mut Mat3, p: usize, q: usize, c: Real, s: Real) {
     *m.col_mut(q) = a * s + b * c;
 }
 
+/// Eigenvalues of a symmetric matrix about their mean, in units of their spread: the roots of t³ − 3t = 2r in [−2, 2].
+struct Spread {
+    mean: Real,
+    size: Real,
+    /// Deviator divided by `size`.
+    deviator: Mat3,
+    /// Root farthest from the others; its magnitude is at least √3, so that it is well-conditioned.
+    outer: Real,
+}
+
+impl Spread {
+    /// Returns `None` for multiples of the identity and for matrices that are not finite.
+    #[inline]
+    fn of(symmetric: Mat3) -> Option<Self> {
+        let mean = super::trace(symmetric) / 3.0;
+        let deviator = symmetric - Mat3::from_diagonal(Vec3::splat(mean));
+        let size = (super::double_dot(deviator, deviator) / 6.0).sqrt();
+        if !(size > 1e-14 * mean.abs()) || !size.is_finite() {
+            return None;
+        }
+        let deviator = deviator * (1.0 / size);
+        let r = (0.5 * deviator.determinant()).clamp(-1.0, 1.0);
+        let side = if r < 0.0 { -1.0 } else { 1.0 };
+        let r = r.abs();
+        // the start value is within 7e-5, so two of Newton's steps reach round-off
+        let mut t = 1.73212376 + r * (0.33080833 + r * (0.01888711 * r - 0.08176201));
+        for _ in 0..2 {
+            t -= (t * (t * t - 3.0) - 2.0 * r) / (3.0 * (t * t - 1.0));
+        }
+        Some(Self { mean, size, deviator, outer: side * t })
+    }
+}
+
+/// Returns the smallest eigenvalue of a symmetric matrix.
+pub fn smallest_eigenvalue(m: Mat3) -> Real {
+    let Some(Spread { mean, size, outer: t, .. }) = Spread::of(m) else {
+        return m.x_axis.x.min(m.y_axis.y).min(m.z_axis.z);
+    };
+    // the other roots have the sum −t and the product t² − 3
+    let least = if t < 0.0 { t } else { -0.5 * (t + (12.0 - 3.0 * t * t).max(0.0).sqrt()) };
+    mean + size * least
+}
+
 /// Returns the eigenvalues in descending order and the matching orthonormal eigenvectors as columns (a rotation).
 /// Only the symmetric part of `m` is used.
 ///
@@ -41,25 +84,11 @@ fn rotate_columns(m: &mut Mat3, p: usize, q: usize, c: Real, s: Real) {
 /// the other two are those of a 2×2 matrix in the plane across. This is three times faster than sweeps of rotations.
 pub fn symmetric_eigen(m: Mat3) -> (Vec3, Mat3) {
     let a = super::symmetric_part(m);
-    let mean = super::trace(a) / 3.0;
-    let b = a - Mat3::from_diagonal(Vec3::splat(mean));
-    let size = (super::double_dot(b, b) / 6.0).sqrt();
-    // the matrix is a multiple of the identity, or not finite
-    if !(size > 1e-14 * mean.abs()) || !size.is_finite() {
+    let Some(Spread { mean, size, deviator: b, outer: t }) = Spread::of(a) else {
         let sorted = Vec3::new(a.x_axis.x, a.y_axis.y, a.z_axis.z);
         return sort_descending(sorted, Mat3::IDENTITY);
-    }
-    let b = b * (1.0 / size);
-    // eigenvalues of b are the roots of t³ − 3t = 2r in [−2, 2]; the outer one has a magnitude of at least √3
-    let r = (0.5 * b.determinant()).clamp(-1.0, 1.0);
-    let side = if r < 0.0 { -1.0 } else { 1.0 };
-    let r = r.abs();
-    // the start value is within 7e-5, so two of Newton's steps reach round-off
-    let mut t = 1.73212376 + r * (0.33080833 + r * (0.01888711 * r - 0.08176201));
-    for _ in 0..2 {
-        t -= (t * (t * t - 3.0) - 2.0 * r) / (3.0 * (t * t - 1.0));
-    }
-    let shifted = b - Mat3::from_diagonal(Vec3::splat(side * t));
+    };
+    let shifted = b - Mat3::from_diagonal(Vec3::splat(t));
     let crosses = [
         shifted.x_axis.cross(shifted.y_axis),
         shifted.y_axis.cross(shifted.z_axis),
@@ -79,7 +108,7 @@ pub fn symmetric_eigen(m: Mat3) -> (Vec3, Mat3) {
     let (c, s) = if pq == 0.0 { (1.0, 0.0) } else { jacobi_rotation(pp, pq, qq) };
     let (first, second) = (p * c - q * s, p * s + q * c);
     let values = Vec3::new(
-        side * t,
+        t,
         c * c * pp - 2.0 * c * s * pq + s * s * qq,
         s * s * pp + 2.0 * c * s * pq + c * c * qq,
     );
@@ -280,6 +309,8 @@ mod tests {
             for k in 0..3 {
                 assert!((values[k] - oracle[k]).abs() < 1e-13 * size);
             }
+            // the root of a difference keeps half of the digits
+            assert!((smallest_eigenvalue(s) - oracle[2]).abs() < 1e-7 * size, "{s}");
         }
     }
 

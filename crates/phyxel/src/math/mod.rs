@@ -10,7 +10,7 @@ mod random;
 mod range;
 mod sums;
 
-pub use decompose::{Svd, polar, rotation, svd, symmetric_eigen};
+pub use decompose::{Svd, polar, rotation, smallest_eigenvalue, svd, symmetric_eigen};
 pub use elementary::{acos, atan2, cbrt, cos, cube, exp, hypot, ln, log2, pow, power, sin, square};
 pub use fnv::Fnv;
 pub use glam;

@@ -141,6 +141,7 @@ mod tests {
             weights.iter_mut().for_each(|w| *w = Laplacian::quantized(random.unit()) as f32);
         }
         bonds.index_incoming();
+        bonds.copy_bonds(|_| true);
         let mut laplacian = Laplacian::default();
         laplacian.assemble(&&bonds, |w| w);
         let x: Vec<Vec3> = (0..n).map(|_| random.in_cube()).collect();

@@ -10,7 +10,7 @@
 //!   u reference bond (m)   y field bond   w_ij weight of i's own support   A moment matrix
 
 use crate::math::{Mat3, Real, Vec3, outer};
-use crate::neighbors::{BondRows, Neighbors};
+use crate::neighbors::{BondRows, Neighbors, SlotBonds};
 use rayon::prelude::*;
 
 /// Bonds of a fit: the field is a difference of points along all bonds, the reference vector along those for which none
@@ -105,17 +105,31 @@ impl PointAnswer {
         }
     }
 
+    /// Adds the weighted answer of a particle whose reference vectors are stored, all but its part of that vector, which is
+    /// returned.
+    #[inline(always)]
+    fn add_stored(&mut self, other: &Self, weighted: Vec3, weight: Real) -> Vec3 {
+        for (sum, x) in self.0[9..].iter_mut().zip(&other.0[9..]) {
+            *sum += x * weight;
+        }
+        other.carried(weighted)
+    }
+
     #[inline(always)]
     fn vector(&self, k: usize) -> Vec3 {
         Vec3::new(self.0[k], self.0[k + 1], self.0[k + 2])
     }
 
+    /// Returns M u.
+    #[inline(always)]
+    fn carried(&self, u: Vec3) -> Vec3 {
+        self.vector(0) * u.x + self.vector(3) * u.y + self.vector(6) * u.z
+    }
+
     /// Returns M p + c q − offset.
     #[inline(always)]
     fn at(&self, reference: Vec3, field: Vec3) -> Vec3 {
-        let carried =
-            self.vector(0) * reference.x + self.vector(3) * reference.y + self.vector(6) * reference.z;
-        carried + field * self.0[9] - self.vector(10)
+        self.carried(reference) + field * self.0[9] - self.vector(10)
     }
 }
 
@@ -214,6 +228,12 @@ impl PointBonds<'_> {
     pub fn answer(&self, answer: &Answer, i: usize) -> PointAnswer {
         PointAnswer::new(answer, self.references[i], self.fields[i])
     }
+
+    /// Returns the same for a particle whose reference vectors are stored.
+    #[inline(always)]
+    pub fn answer_of_stored(&self, answer: &Answer, i: usize) -> PointAnswer {
+        PointAnswer::new(answer, Vec3::ZERO, self.fields[i])
+    }
 }
 
 /// Returns the fit of one row.
@@ -228,26 +248,29 @@ pub fn fit_row(bonds: &impl BondRows, geometry: &impl BondGeometry, i: usize) ->
     Fit { product, sum }
 }
 
-/// Squared lengths of the field along the bonds of a particle.
-#[derive(Clone, Copy, Debug)]
+/// Further sums over the bonds of a particle.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Squares {
     /// Sum Σ_j w_ij |y_ij|².
     pub sum: Real,
     /// Smallest |y_ij|².
     pub least: Real,
+    /// Sum Σ_j w_ij u_ij with u_ij rounded to f32, as the other end of a stored bond sees it: so momentum is exact.
+    pub rounded: Vec3,
 }
 
-/// Returns the fit of one row, and the squares of the field along it.
+/// Returns the fit of one row, and further sums over it.
 #[inline(always)]
 pub fn fit_row_with_squares(bonds: &impl BondRows, geometry: &impl BondGeometry, i: usize) -> (Fit, Squares) {
     let (mut product, mut sum) = (Mat3::ZERO, Vec3::ZERO);
-    let mut squares = Squares { sum: 0.0, least: Real::INFINITY };
+    let mut squares = Squares { sum: 0.0, least: Real::INFINITY, rounded: Vec3::ZERO };
     visit_row(bonds, geometry, i, |u, field, weight| {
         let y = field * weight;
         sum += y;
         let squared = field.length_squared();
         squares.sum += squared * weight;
         squares.least = squares.least.min(squared);
+        squares.rounded += u.as_vec3().as_dvec3() * weight;
         product += outer(y, u);
     });
     (Fit { product, sum }, squares)
@@ -269,43 +292,37 @@ fn visit_row(
     }
 }
 
-/// Writes w_ij (M_i u_ij + c_i y_ij) for every bond of particle i and returns the sum of what was written (N). Rounding
-/// to f32 halves what the second pass has to find in memory; both ends of a bond use the rounded force, so that momentum
-/// stays exact.
-#[inline(always)]
-pub fn write_bond_forces(
-    bonds: &impl BondRows,
-    geometry: &impl BondGeometry,
-    answer: &Answer,
-    i: usize,
-    out: &mut [[f32; 3]],
-) -> Vec3 {
-    let (mut sum, mut k) = (Vec3::ZERO, 0);
-    visit_row(bonds, geometry, i, |u, y, weight| {
-        let force = ((answer.carrier * u + y * answer.residual) * weight).as_vec3();
-        out[k] = force.to_array();
-        sum += force.as_dvec3();
-        k += 1;
-    });
-    sum
-}
-
 /// Runs the second pass: adds Σ_j w_ji (M_j u_ij + c_j y_ij) to every force, as minus the same over the bonds j → i.
-/// `written(bond, owner)` is what [`write_bond_forces`] wrote for a bond, `None` for owners whose bonds are differences of
-/// points.
 pub fn gather_answers(
     bonds: &impl BondRows,
     points: &PointBonds<'_>,
     answers: &[PointAnswer],
-    written: impl Fn(usize, usize) -> Option<[f32; 3]> + Sync,
     forces: &mut [Vec3],
 ) {
     forces.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(i, force)| {
+        let mut sum = PointAnswer::default();
+        bonds.incoming(i).for_each(|(_, j, weight)| sum.add_weighted(&answers[j], weight));
+        *force -= sum.at(points.references[i], points.fields[i]);
+    });
+}
+
+/// Does the same where the reference vectors of rows that are not plain are stored: their answers are those of
+/// [`PointBonds::answer_of_stored`].
+pub fn gather_stored_answers(
+    bonds: &SlotBonds,
+    points: &PointBonds<'_>,
+    answers: &[PointAnswer],
+    forces: &mut [Vec3],
+) {
+    if bonds.are_plain() {
+        return gather_answers(&bonds, points, answers, forces);
+    }
+    forces.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(i, force)| {
         let (mut sum, mut others) = (PointAnswer::default(), Vec3::ZERO);
-        for (bond, j, weight) in bonds.incoming(i) {
-            match written(bond, j) {
+        for (j, weight, stored) in bonds.incoming_vectors(i) {
+            match stored {
                 None => sum.add_weighted(&answers[j], weight),
-                Some(force) => others += Vec3::from(force.map(Real::from)),
+                Some(u) => others += sum.add_stored(&answers[j], u * weight, weight),
             }
         }
         *force -= sum.at(points.references[i], points.fields[i]) + others;
@@ -364,7 +381,7 @@ mod tests {
                     *force -= (given.carrier * u + y * given.residual) * weight;
                 }
             }
-            gather_answers(&bonds, &points, &summed, |_, _| None, &mut found);
+            gather_answers(&bonds, &points, &summed, &mut found);
             for (expected, found) in expected.iter().zip(&found) {
                 assert!(expected.distance(*found) < 1e-13 * (1.0 + far), "{expected} {found}");
             }

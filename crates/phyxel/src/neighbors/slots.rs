@@ -17,6 +17,8 @@ pub struct SlotBonds {
     incoming: Vec<u32>,
     /// Weights of those bonds in the same order, so that gathers read memory in order.
     incoming_weights: Vec<f32>,
+    /// Reference vectors of those bonds whose rows are not plain, rounded to f32 (m); empty if all rows are plain.
+    incoming_vectors: Vec<[f32; 3]>,
     /// True for rows whose reference vectors are exactly the differences of positions that the caller has: these are
     /// quicker to read ([`SlotBonds::find_plain_rows`]).
     is_plain: Vec<bool>,
@@ -72,6 +74,7 @@ impl SlotBonds {
         self.ends.resize(n * SLOTS, 0);
         self.vectors.resize(n * SLOTS, Vec3::ZERO);
         self.weights.resize(n * SLOTS, 0.0);
+        self.is_plain.resize(n, false);
     }
 
     /// Returns the number of bonds of row i.
@@ -138,7 +141,7 @@ impl SlotBonds {
         rows.map(|(((count, ends), vectors), weights)| SlotRow { count, ends, vectors, weights })
     }
 
-    /// Builds the lists of the bonds that end at each particle.
+    /// Builds the lists of the bonds that end at each particle. Then [`SlotBonds::copy_bonds`] must be called.
     pub fn index_incoming(&mut self) {
         let n = self.counts.len();
         let mut offsets = std::mem::take(&mut self.offsets);
@@ -162,17 +165,33 @@ impl SlotBonds {
             }
         }
         (self.offsets, self.incoming) = (offsets, incoming);
-        self.incoming_weights.resize(self.incoming.len(), 0.0);
-        self.copy_weights(|_| true);
     }
 
-    /// Renews the copies of the weights of bonds whose owners have changed.
-    pub fn copy_weights(&mut self, is_changed: impl Fn(usize) -> bool + Sync) {
-        let Self { incoming, incoming_weights, weights, .. } = self;
-        let copies = incoming_weights.par_iter_mut().zip(incoming.par_iter());
-        copies.with_min_len(4096).for_each(|(copy, &bond)| {
-            if is_changed(bond as usize / SLOTS) {
-                *copy = weights[bond as usize];
+    /// Renews the copies of the bonds whose owners have changed, after the plain rows were found.
+    pub fn copy_bonds(&mut self, is_changed: impl Fn(usize) -> bool + Sync) {
+        let n_copied = if self.are_plain() { 0 } else { self.incoming.len() };
+        self.incoming_weights.resize(self.incoming.len(), 0.0);
+        if n_copied == 0 {
+            self.incoming_vectors = Vec::new();
+        }
+        self.incoming_vectors.resize(n_copied, [0.0; 3]);
+        let Self { incoming, incoming_weights, incoming_vectors, weights, vectors, is_plain, .. } = self;
+        let copies = incoming_weights.par_iter_mut().zip(incoming.par_iter()).with_min_len(4096);
+        if n_copied == 0 {
+            copies.for_each(|(weight, &bond)| {
+                if is_changed(bond as usize / SLOTS) {
+                    *weight = weights[bond as usize];
+                }
+            });
+            return;
+        }
+        copies.zip(incoming_vectors.par_iter_mut()).for_each(|((weight, &bond), vector)| {
+            let owner = bond as usize / SLOTS;
+            if is_changed(owner) {
+                *weight = weights[bond as usize];
+                if !is_plain[owner] {
+                    *vector = vectors[bond as usize].as_vec3().to_array();
+                }
             }
         });
     }
@@ -181,7 +200,6 @@ impl SlotBonds {
     /// depend on it in their last bits, so it must follow from bonds and origins alone, not from what happened before.
     pub fn find_plain_rows(&mut self, origins: &[Vec3], is_changed: impl Fn(usize) -> bool + Sync) {
         let mut is_plain = std::mem::take(&mut self.is_plain);
-        is_plain.resize(self.counts.len(), false);
         is_plain.par_iter_mut().with_min_len(512).enumerate().for_each(|(i, is_plain)| {
             if is_changed(i) {
                 let mut row = self.ends(i).iter().zip(self.vectors(i));
@@ -207,6 +225,16 @@ impl SlotBonds {
     pub fn incoming_bonds(&self, j: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         let range = self.offsets[j] as usize..self.offsets[j + 1] as usize;
         self.incoming[range].iter().map(|&bond| (bond as usize, bond as usize / SLOTS))
+    }
+
+    /// Iterates over the bonds j → i: (j, weight, reference vector in f32 unless row j is plain).
+    #[inline(always)]
+    pub fn incoming_vectors(&self, i: usize) -> impl Iterator<Item = (usize, Real, Option<Vec3>)> {
+        let first = self.offsets[i] as usize;
+        self.incoming(i).enumerate().map(move |(k, (_, owner, weight))| {
+            let vector = || Vec3::from(self.incoming_vectors[first + k].map(Real::from));
+            (owner, weight, (!self.is_plain[owner]).then(vector))
+        })
     }
 
     /// Returns counts, ends and vectors of all slots, used or not, for visitors that save and load them. After loading,
@@ -247,7 +275,8 @@ impl SlotBonds {
         let later: Vec<(u32, Vec<u32>, Vec<Vec3>)> = (n_sorted..self.counts.len())
             .map(|row| (self.counts[row], self.ends(row).to_vec(), self.vectors(row).to_vec()))
             .collect();
-        (self.incoming, self.incoming_weights, self.is_plain) = (Vec::new(), Vec::new(), Vec::new());
+        (self.incoming, self.incoming_weights, self.incoming_vectors) = (Vec::new(), Vec::new(), Vec::new());
+        self.is_plain.clear();
         let mut n_kept = 0;
         for &from in rows.iter().filter(|&&from| from < n_sorted) {
             self.copy_row(from, n_kept);
@@ -320,6 +349,7 @@ mod tests {
             bonds.row_mut(i).weights.iter_mut().for_each(|w| *w = random.unit() as f32);
         }
         bonds.index_incoming();
+        bonds.copy_bonds(|_| true);
         bonds
     }
 

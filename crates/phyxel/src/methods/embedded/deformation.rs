@@ -5,14 +5,13 @@ use crate::forces::repulsion;
 use crate::material::{FlowRule, Lame, LameParameter, Past, Property, Unseen, Yielding, can_flow};
 use crate::math::{
     CHUNK, Mat3, Quat, Real, Svd, Vec3, cbrt, cofactor, double_dot, exp, frobenius_norm, ln, max_over, outer,
-    polar, scaled_columns, sum_over, symmetric_eigen, trace,
+    polar, scaled_columns, smallest_eigenvalue, sum_over, symmetric_eigen, trace,
 };
 use crate::methods::{ElasticEnergy, LEAST_VOLUME_RATIO, StepContext};
 use crate::mls::{
-    Answer, BondGeometry, PointAnswer, Squares, fit_row, fit_row_with_squares, gather_answers,
-    write_bond_forces,
+    Answer, PointAnswer, PointBonds, Squares, fit_row, fit_row_with_squares, gather_stored_answers,
 };
-use crate::neighbors::{BondRows, SLOTS, SlotRow};
+use crate::neighbors::{BondRows, SlotRow};
 use crate::particles::Particles;
 use rayon::prelude::*;
 
@@ -46,10 +45,6 @@ struct Response<'a> {
     /// True if rest frames rotate with the flow.
     turns: bool,
 }
-
-/// Results of a fit: answer, force, gradient, flow, shear stress and squared distance to the nearest neighbour.
-type FitRow<'a> =
-    ((((&'a mut PointAnswer, &'a mut Vec3), &'a mut Mat3), &'a mut Flow), (&'a mut Real, &'a mut Real));
 
 /// Returns a fraction of a rotation.
 fn turned(rotation: Mat3, fraction: Real) -> Mat3 {
@@ -86,22 +81,19 @@ impl Response<'_> {
             yielding.forgotten(unseen, lame, flowed, self.hardening[i], time_step)
         };
         let lost = |forgotten: Real| unseen * forgotten * (2.0 - forgotten);
-        // what never flowed repels nothing, which would need its least stretch
-        if self.plastic_strain[i] == 0.0
-            && let Some(elastic) = yielding.answer_unyielded((law, lame), f, self.hardening[i])
-        {
+        if let Some(elastic) = yielding.answer_unyielded((law, lame), f, self.hardening[i]) {
             if self.flow.is_some() {
                 *shear_stress = elastic.shear_stress;
             }
-            let forgotten = forgotten(0.0);
-            let flow = match forgotten > 0.0 {
-                true => {
-                    let plastic =
-                        if self.turns { turned(elastic.rotation, forgotten) } else { Mat3::IDENTITY };
-                    Flow { plastic, forgotten, work: lost(forgotten), ..Flow::NONE }
-                }
-                false => Flow::NONE,
-            };
+            let (forgotten, mut flow) = (forgotten(0.0), Flow::NONE);
+            if forgotten > 0.0 {
+                let plastic = if self.turns { turned(elastic.rotation, forgotten) } else { Mat3::IDENTITY };
+                flow = Flow { plastic, forgotten, work: lost(forgotten), ..flow };
+            }
+            // what never flowed repels nothing
+            if self.plastic_strain[i] > 0.0 {
+                flow.least_stretch = smallest_eigenvalue(elastic.stretch);
+            }
             return (elastic.stress, flow);
         }
         let past = Past { accumulated: self.hardening[i], shear_stress: *shear_stress };
@@ -152,9 +144,10 @@ impl Embedded {
     /// A degenerate neighbourhood has no deformation and causes no force.
     fn fit(&mut self, positions: &[Vec3], particles: &Particles, time_step: Option<Real>) {
         let Self { bonds, basis, answers, force, gradients, flows, lame, bodies, params, .. } = self;
-        let Self { hardening, plastic_strain, shear_stress, closest, bond_forces, .. } = self;
+        let Self { hardening, plastic_strain, shear_stress, closest, .. } = self;
         let (bonds, basis) = (&*bonds, &*basis);
-        let geometry = WorldBonds { bonds, origins: &self.origin, positions };
+        let points = PointBonds { references: &self.origin, fields: positions };
+        let stored = WorldBonds { bonds, points };
         let flow = time_step.map(|dt| (dt, params.flow_rule));
         let can_flow = can_flow(&particles.material);
         let turns = params.stabilization > 0.0;
@@ -162,18 +155,19 @@ impl Embedded {
         let rows = answers.par_iter_mut().zip(force.par_iter_mut()).zip(gradients.par_iter_mut());
         let rows =
             rows.zip(flows.par_iter_mut()).zip(shear_stress.par_iter_mut().zip(closest.par_iter_mut()));
-        let fit_one = |i: usize, row: FitRow<'_>, bond_forces: &mut [[f32; 3]]| {
+        rows.with_min_len(MIN_ROWS).enumerate().for_each(|(i, row)| {
             let ((((answer, force), gradient), flow), (shear_stress, closest)) = row;
             let own = &basis[i];
             if own.is_degenerate() {
                 (*answer, *force, *gradient) = (PointAnswer::default(), Vec3::ZERO, Mat3::IDENTITY);
                 (*flow, *closest) = (Flow::NONE, 0.0);
-                bond_forces.fill([0.0; 3]);
                 return;
             }
-            let (fit, squares) = match can_flow {
-                true => fit_row_with_squares(&bonds, &geometry, i),
-                false => (fit_row(&bonds, &geometry, i), Squares { sum: 0.0, least: 0.0 }),
+            let is_plain = bonds.is_plain(i);
+            let (fit, squares) = match (can_flow || !is_plain, is_plain) {
+                (false, _) => (fit_row(&bonds, &points, i), Squares::default()),
+                (true, true) => fit_row_with_squares(&bonds, &points, i),
+                (true, false) => fit_row_with_squares(&bonds, &stored, i),
             };
             let f = fit.product * own.inverse_moment;
             *closest = squares.least;
@@ -187,35 +181,18 @@ impl Embedded {
             };
             let residual = own.residual * (1.0 - forgotten);
             *gradient = f;
-            let carrier = stress * own.inverse_moment * own.volume - f * residual;
-            let given = Answer { carrier, residual };
-            if bonds.is_plain(i) {
-                *answer = geometry.points().answer(&given, i);
-                *force = given.own_force(own.row_sum, &fit);
-            } else {
-                *force = write_bond_forces(&bonds, &geometry, &given, i, bond_forces);
-            }
-        };
-        // only rows that are not plain need a place for the forces of their bonds
-        let rows = rows.with_min_len(MIN_ROWS);
-        if bonds.are_plain() {
-            bond_forces.clear();
-            rows.enumerate().for_each(|(i, row)| fit_one(i, row, &mut []));
-        } else {
-            bond_forces.resize(positions.len() * SLOTS, [0.0; 3]);
-            let rows = rows.zip(bond_forces.par_chunks_mut(SLOTS)).enumerate();
-            rows.for_each(|(i, (row, bond_forces))| fit_one(i, row, bond_forces));
-        }
+            let given = Answer { carrier: stress * own.inverse_moment * own.volume - f * residual, residual };
+            (*answer, *force) = match is_plain {
+                true => (points.answer(&given, i), given.own_force(own.row_sum, &fit)),
+                false => (points.answer_of_stored(&given, i), given.own_force(squares.rounded, &fit)),
+            };
+        });
     }
 
     /// Adds to each f_i the answers of the particles that list i. Jones 2014 Eq. 5.
     fn gather(&mut self, positions: &[Vec3], particles: &Particles) {
-        let geometry = WorldBonds { bonds: &self.bonds, origins: &self.origin, positions };
-        let written = |bond: usize, owner: usize| match self.bonds.is_plain(owner) {
-            true => None,
-            false => Some(self.bond_forces[bond]),
-        };
-        gather_answers(&&self.bonds, &geometry.points(), &self.answers, written, &mut self.force);
+        let points = PointBonds { references: &self.origin, fields: positions };
+        gather_stored_answers(&self.bonds, &points, &self.answers, &mut self.force);
         self.push_apart(positions, particles);
     }
 
@@ -291,6 +268,10 @@ impl Embedded {
         bonds.filter_map(|(j, bond)| Some(self.crowding(i, j, bond)?.energy(bond))).sum()
     }
 
+    fn points<'a>(&'a self, positions: &'a [Vec3]) -> PointBonds<'a> {
+        PointBonds { references: &self.origin, fields: positions }
+    }
+
     /// Computes F_i from the present bonds and the given positions.
     pub(super) fn refit(&mut self, positions: &[Vec3]) {
         let mut gradients = std::mem::take(&mut self.gradients);
@@ -305,7 +286,7 @@ impl Embedded {
         if own.is_degenerate() {
             return Mat3::IDENTITY;
         }
-        let geometry = WorldBonds { bonds: &self.bonds, origins: &self.origin, positions };
+        let geometry = WorldBonds { bonds: &self.bonds, points: self.points(positions) };
         fit_row(&&self.bonds, &geometry, i).product * own.inverse_moment
     }
 
@@ -316,7 +297,7 @@ impl Embedded {
         if own.is_degenerate() {
             return (Mat3::IDENTITY, 0.0);
         }
-        let geometry = WorldBonds { bonds: &self.bonds, origins: &self.origin, positions };
+        let geometry = WorldBonds { bonds: &self.bonds, points: self.points(positions) };
         let (fit, squares) = fit_row_with_squares(&&self.bonds, &geometry, i);
         let f = fit.product * own.inverse_moment;
         let residual = (squares.sum - double_dot(f, fit.product)).max(0.0);
@@ -380,7 +361,6 @@ impl Embedded {
     /// Finally, det F is evened out between neighbours ([`EVENING`]): forces are means over neighbourhoods and do not
     /// detect its noise, which would stay for good.
     pub(super) fn flow(&mut self, particles: &mut Particles, ctx: &mut StepContext<'_>) -> usize {
-        self.pace.n_calm += 1;
         if !can_flow(&particles.material) {
             return 0;
         }
@@ -390,7 +370,6 @@ impl Embedded {
             if max_over(flows.len(), |i| flows[i].forgotten).is_none_or(|m| m.0 == 0.0) {
                 return 0;
             }
-            self.pace.n_calm = 0;
             let largest = max_over(flows.len(), |i| flows[i].strain).map_or(0.0, |m| m.0);
             let rule = self.basis_rule();
             let (x, relaxes) = (&particles.position, self.params.stabilization > 0.0);
@@ -434,8 +413,8 @@ impl Embedded {
             });
             let Self { bonds, flows, has_flowed, origin, .. } = &mut *self;
             flows.par_iter().with_min_len(512).map(|flow| flow.forgotten > 0.0).collect_into_vec(has_flowed);
-            bonds.copy_weights(|i| has_flowed[i]);
             bonds.find_plain_rows(origin, |i| has_flowed[i]);
+            bonds.copy_bonds(|i| has_flowed[i]);
             self.pace.flowed += largest;
             if self.params.mass_rule == MassRule::Running {
                 self.run_masses(particles);
@@ -460,8 +439,8 @@ impl Embedded {
         rows.for_each(|(i, (mut row, basis))| {
             *basis = rule.basis(&mut row, (support_radius[i], volume[i], lame.at(i)), |u| u);
         });
-        self.bonds.copy_weights(|_| true);
         self.bonds.find_plain_rows(&self.origin, |_| true);
+        self.bonds.copy_bonds(|_| true);
     }
 
     /// Returns the number of particles whose neighbourhoods are degenerate.

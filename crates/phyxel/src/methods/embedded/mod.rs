@@ -94,8 +94,6 @@ pub struct Embedded {
     /// ln det F of each particle, computed when something flows.
     log_volume: Vec<Real>,
     answers: Vec<PointAnswer>,
-    /// Force of each bond on its owner (N), written where the owner's rest bonds are stored.
-    bond_forces: Vec<[f32; 3]>,
     viscous: Viscosity,
     sph: SphViscosity,
     laplacian: Laplacian,
@@ -137,13 +135,11 @@ struct RestFacts {
     eigenvalues: (Real, Real),
 }
 
-/// Counters that decide when the next update of the embedding is due and how long steps may be.
+/// Numbers that decide when the next update of the embedding is due and how long steps may be.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
     /// Number of steps since the last update.
     n_steps: u64,
-    /// Number of steps since something flowed.
-    n_calm: u64,
     /// Sum of the largest plastic strains of the steps since the last update (1).
     flowed: Real,
     /// Low time scale at the last update divided by that at the start.
@@ -218,23 +214,21 @@ impl Flow {
     };
 }
 
-/// Pairs of rest bonds and world bonds for the fit.
+/// Pairs of stored rest bonds and world bonds for the fit.
 struct WorldBonds<'a> {
     bonds: &'a SlotBonds,
-    origins: &'a [Vec3],
-    positions: &'a [Vec3],
+    points: PointBonds<'a>,
 }
 
 impl BondGeometry for WorldBonds<'_> {
     #[inline(always)]
     fn points(&self) -> PointBonds<'_> {
-        PointBonds { references: self.origins, fields: self.positions }
+        self.points
     }
 
     #[inline(always)]
-    fn stored(&self, bond: usize, owner: usize) -> Option<Vec3> {
-        // the same number either way: origins are in the cache, the bonds of all particles are not
-        if self.bonds.is_plain(owner) { None } else { Some(self.bonds.vector(bond)) }
+    fn stored(&self, bond: usize, _owner: usize) -> Option<Vec3> {
+        Some(self.bonds.vector(bond))
     }
 }
 
@@ -321,11 +315,10 @@ impl Method for Embedded {
         item("bond_count", "1", PARTICLES, Carry::Copy, StateData::Integers(counts));
         item("bond_end", "1", BONDS, Carry::Index(PARTICLES), StateData::Integers(ends));
         item("rest_bond", "m", BONDS, Carry::Copy, StateData::Vectors(vectors));
-        let Pace { n_steps, n_calm, flowed, time_scale_ratio, shortening } = &mut self.pace;
+        let Pace { n_steps, flowed, time_scale_ratio, shortening } = &mut self.pace;
         let mut counter = |name, n| item(name, "1", "", Carry::Copy, StateData::Counter(n));
         let t = &mut self.tallies;
         counter("steps_since_update", n_steps);
-        counter("steps_since_flow", n_calm);
         counter("splits", &mut t.n_splits);
         counter("merges", &mut t.n_merges);
         counter("limited_speeds", &mut t.n_limited);

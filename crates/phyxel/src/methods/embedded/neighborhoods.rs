@@ -229,8 +229,9 @@ impl Embedded {
             });
             let n_new: Vec<usize> = new.collect();
             self.tallies.n_new_bonds += n_new.iter().sum::<usize>() as u64;
-            self.bonds.index_incoming();
             self.bonds.find_plain_rows(&self.origin, |_| true);
+            self.bonds.index_incoming();
+            self.bonds.copy_bonds(|_| true);
             self.resize_scratch(particles.len());
             self.tallies.n_updates += 1;
             self.pace.n_steps = 0;

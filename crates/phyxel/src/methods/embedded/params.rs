@@ -158,16 +158,9 @@ pub struct Params {
     pub speed_limit: Real,
     /// Rule by which particles split and merge.
     pub resampling: Resampling,
-    /// Time step divided by the stability limit; `None` chooses by whether the matter flows.
-    pub safety: Option<Real>,
+    /// Time step divided by the stability limit.
+    pub safety: Real,
 }
-
-/// Time step of matter that does not flow divided by the stability limit: forces have an energy, and leapfrog keeps it.
-const ELASTIC_SAFETY: Real = 0.8;
-/// The same while matter flows: how far it flows is accurate to first order in the step.
-const FLOW_SAFETY: Real = 0.5;
-/// Number of steps without flow after which matter counts as matter that does not flow.
-pub(super) const CALM: u64 = 20;
 
 impl Default for Params {
     fn default() -> Self {
@@ -189,7 +182,7 @@ impl Default for Params {
             common_neighbors: 8,
             speed_limit: 0.6,
             resampling: Resampling::GAPS,
-            safety: None,
+            safety: 0.8,
         }
     }
 }
@@ -215,11 +208,6 @@ impl Params {
             resampling: Resampling::EIGENVALUES,
             ..Self::default()
         }
-    }
-
-    /// Returns the time step divided by the stability limit, given the number of steps since matter flowed.
-    pub(super) fn safety_of(&self, n_calm: u64) -> Real {
-        self.safety.unwrap_or(if n_calm < CALM { FLOW_SAFETY } else { ELASTIC_SAFETY })
     }
 }
 
@@ -402,20 +390,11 @@ static SETTINGS: &[Setting<Params>] = &[
         |p| p.resampling.thresholds().map(|[_, merge]| SettingValue::Number(merge)),
         |p, value| p.resampling.set_threshold("merge_at", value),
     ),
-    Setting::own(
-        SettingInfo {
-            key: "safety",
-            kind: SettingKind::Number("1", Range::SHARE),
-            default_note: Some("0.8, and 0.5 while matter flows"),
-            about: "Largest time step as a fraction of the stability limit; the paper names its time steps only.",
-        },
-        |p| p.safety.map(SettingValue::Number),
-        |p, value| {
-            if let SettingValue::Number(x) = value {
-                p.safety = Some(*x);
-            }
-            Ok(())
-        },
+    Setting::number(
+        "safety",
+        Range::SHARE,
+        "Largest time step as a fraction of the stability limit; the paper names its time steps only.",
+        |p| &mut p.safety,
     ),
 ];
 

@@ -1,6 +1,5 @@
 //! Construction of the method from particles (neighbourhoods, volumes, scales), and restoration from a checkpoint.
 
-use super::params::CALM;
 use super::{BodyFacts, Embedded, Flow, Pace, Params, RestFacts, Tallies, VolumeRule};
 use crate::forces::{SphViscosity, Viscosity, repulsion};
 use crate::geometry::Sampling;
@@ -95,7 +94,7 @@ impl Embedded {
             plastic_gradient: vec![Mat3::IDENTITY; n],
             force: vec![Vec3::ZERO; n],
             bonds,
-            pace: Pace { n_steps: 0, n_calm: CALM, flowed: 0.0, time_scale_ratio: 1.0, shortening: 1.0 },
+            pace: Pace { n_steps: 0, flowed: 0.0, time_scale_ratio: 1.0, shortening: 1.0 },
             tallies: Tallies::default(),
             basis: Vec::new(),
             gradients: Vec::new(),
@@ -104,7 +103,6 @@ impl Embedded {
             is_crowded: Vec::new(),
             has_flowed: Vec::new(),
             answers: Vec::new(),
-            bond_forces: Vec::new(),
             viscous: Viscosity::default(),
             sph: SphViscosity::default(),
             laplacian: Laplacian::default(),

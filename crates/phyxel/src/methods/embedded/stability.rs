@@ -61,7 +61,7 @@ impl Embedded {
         let factor = self.stiffness.factor();
         let stable = self.rest.time_step * ratio.min(factor) * shortening;
         TimeStepLimit {
-            value: self.params.safety_of(self.pace.n_calm) * stable,
+            value: self.params.safety * stable,
             stable,
             reason: match (shortening < 0.95, ratio < 0.95 * factor) {
                 (true, _) => "elastic waves (stretched)",

@@ -209,8 +209,7 @@ impl Incremental {
             },
         );
         if self.has_spans() {
-            let has_flowed = self.relax_spans(x);
-            self.tallies.n_calm = if has_flowed { 0 } else { self.tallies.n_calm + 1 };
+            self.relax_spans(x);
         }
         sum_over(self.responses.len(), |i| usize::from(self.responses[i].strain > 0.0))
     }

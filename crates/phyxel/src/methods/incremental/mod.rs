@@ -148,14 +148,6 @@ struct Tallies {
     /// Number of times that a particle kept its F because the motion of its neighbours was not usable.
     n_kept: u64,
     n_renewals: u64,
-    /// Number of steps since matter flowed.
-    n_calm: u64,
-}
-
-impl Tallies {
-    fn at_start() -> Self {
-        Self { n_calm: params::CALM, ..Self::default() }
-    }
 }
 
 /// Response of a particle to its deformation within a step.
@@ -254,7 +246,7 @@ impl Method for Incremental {
         let (shortening, _) = explicit::stiffening(particles.len(), of);
         let stable = self.rest.time_step * ratio.min(factor) * shortening;
         TimeStepLimit {
-            value: self.params.safety_of(self.tallies.n_calm) * stable,
+            value: self.params.safety() * stable,
             stable,
             reason: match (shortening < 0.95, ratio < 0.95 * factor) {
                 (true, _) => "elastic waves (stretched)",
@@ -318,7 +310,6 @@ impl Method for Incremental {
         }
         item("kept_gradients", "1", "", Carry::Copy, StateData::Counter(&mut self.tallies.n_kept));
         item("list_renewals", "1", "", Carry::Copy, StateData::Counter(&mut self.tallies.n_renewals));
-        item("steps_since_flow", "1", "", Carry::Copy, StateData::Counter(&mut self.tallies.n_calm));
     }
 
     fn energies(&self, particles: &Particles) -> Energies {

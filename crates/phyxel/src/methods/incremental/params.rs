@@ -86,19 +86,15 @@ pub struct Params {
     pub flow_rule: FlowRule,
     /// Quantity that viscosity acts on.
     pub viscosity_model: ViscosityModel,
-    /// Time step divided by the stability limit; `None` chooses by what is fitted and whether the matter flows.
+    /// Time step divided by the stability limit; `None` chooses by the motion that is fitted.
     pub safety: Option<Real>,
 }
 
-/// Time step divided by the stability limit where the motion since the last search is fitted, of matter that does not
-/// flow: forces have a potential, and leapfrog keeps its energy.
-const ELASTIC_SAFETY: Real = 0.8;
-/// The same while matter flows: how far it flows is accurate to first order in the step.
-const FLOW_SAFETY: Real = 0.5;
+/// Time step divided by the stability limit where the motion since the last search is fitted: forces have a potential,
+/// and leapfrog keeps its energy.
+const SPAN_SAFETY: Real = 0.8;
 /// The same where the motion of steps is fitted: F is accurate to first order in the step.
 const STEP_SAFETY: Real = 0.29;
-/// Number of steps without flow after which matter counts as matter that does not flow.
-pub(super) const CALM: u64 = 20;
 
 impl Default for Params {
     fn default() -> Self {
@@ -145,12 +141,8 @@ impl Params {
     }
 
     /// Returns the time step divided by the stability limit, given the number of steps since matter flowed.
-    pub(super) fn safety_of(&self, n_calm: u64) -> Real {
-        self.safety.unwrap_or(match self.has_spans() {
-            true if n_calm < CALM => FLOW_SAFETY,
-            true => ELASTIC_SAFETY,
-            false => STEP_SAFETY,
-        })
+    pub(super) fn safety(&self) -> Real {
+        self.safety.unwrap_or(if self.has_spans() { SPAN_SAFETY } else { STEP_SAFETY })
     }
 }
 
@@ -287,9 +279,7 @@ static SETTINGS: &[Setting<Params>] = &[
         SettingInfo {
             key: "safety",
             kind: SettingKind::Number("1", Range::SHARE),
-            default_note: Some(
-                "0.29; if the motion since the last search is fitted, 0.8, and 0.5 while matter flows",
-            ),
+            default_note: Some("0.8 if the motion since the last search is fitted, 0.29 otherwise"),
             about: "Largest time step as a fraction of the stability limit; the paper names its time steps only.",
         },
         |p| p.safety.map(SettingValue::Number),

@@ -68,7 +68,7 @@ impl Incremental {
             residual_stiffness: Vec::new(),
             spans: Spans::default(),
             plastic_gradient: if stored_rest { vec![Mat3::IDENTITY; n] } else { Vec::new() },
-            tallies: Tallies::at_start(),
+            tallies: Tallies::default(),
             neighbors: Neighbors::default(),
             metric: Vec::new(),
             stretch: Vec::new(),
@@ -128,7 +128,7 @@ impl Incremental {
         self.gradient.fill(Mat3::IDENTITY);
         self.residual.fill(Vec3::ZERO);
         self.strain_since.fill(0.0);
-        self.tallies = Tallies::at_start();
+        self.tallies = Tallies::default();
     }
 
     /// Computes what follows from the number and the materials of the particles.

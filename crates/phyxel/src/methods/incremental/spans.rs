@@ -180,7 +180,7 @@ impl Incremental {
     pub(super) fn gather_from_spans(&mut self, x: &[Vec3]) {
         let mut force = std::mem::take(&mut self.force);
         let (bonds, points) = self.span_bonds(x);
-        gather_answers(&bonds, &points, &self.spans.answers, |_, _| None, &mut force);
+        gather_answers(&bonds, &points, &self.spans.answers, &mut force);
         self.force = force;
     }
 
@@ -189,14 +189,14 @@ impl Incremental {
         self.unexplained(x, gradients, i).energy
     }
 
-    /// Follows the flow: B changes with F, and bonds forget what F does not explain. Returns true if anything flowed.
-    pub(super) fn relax_spans(&mut self, x: &[Vec3]) -> bool {
+    /// Follows the flow: B changes with F, and bonds forget what F does not explain.
+    pub(super) fn relax_spans(&mut self, x: &[Vec3]) {
         let (responses, increments) = (&self.responses, &self.increments);
         let relaxes_volume = self.params.volume_relaxation > 0.0;
         let has_flowed =
             |i: usize| responses[i].fraction > 0.0 || responses[i].strain > 0.0 || relaxes_volume;
         if sum_over(x.len(), |i| usize::from(has_flowed(i))) == 0 {
-            return false;
+            return;
         }
         let mut inverses = std::mem::take(&mut self.spans.inverse_gradients);
         inverses.resize(x.len(), Mat3::ZERO);
@@ -234,7 +234,6 @@ impl Incremental {
             }
         });
         (self.residual, self.spans.rows, self.spans.inverse_gradients) = (residual, rows, inverses);
-        true
     }
 
     /// Ends the present span: ρ becomes r.

@@ -253,7 +253,7 @@ impl Reference {
     /// Adds to each f_i the answers of its neighbours. Mueller 2004 Eqs. 18–25.
     fn gather(&mut self, positions: &[Vec3]) {
         let points = PointBonds { references: &self.rest_position, fields: positions };
-        gather_answers(&self.rest.weighted_bonds(), &points, &self.answers, |_, _| None, &mut self.force);
+        gather_answers(&self.rest.weighted_bonds(), &points, &self.answers, &mut self.force);
     }
 
     fn stress(&self) -> Stress<'_> {
