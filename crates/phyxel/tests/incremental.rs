@@ -236,3 +236,37 @@ fn bodies_weld_when_they_meet() {
         }
     }
 }
+
+/// Checks that rubber keeps its distances in an impact and comes back to its shape, beside mud of the same group: neither
+/// its shear nor the flow of other bodies makes it look for new neighbours.
+#[test]
+fn rubber_comes_back_from_an_impact_beside_mud() {
+    let cylinder = |name, x, material| {
+        let shape = Shape::Cylinder { radius: 0.25, height: 0.8 };
+        let mut body = Body::new(name, shape, 0.05, material).at(vec3(x, 0.42, 0.0));
+        (body.fill.sampling, body.velocity) = (Sampling::Jittered, vec3(0.0, -4.0, 0.0));
+        body
+    };
+    let mut rubber = elastic(2e5, 0.35);
+    rubber[Property::Viscosity] = 20.0.into();
+    let mud = rubber.clone().creeping(YieldMeasure::Deviatoric, 300.0, 400.0);
+    let floor = Obstacle::new("floor", Shape::HalfSpace { normal: Vec3::Y, offset: 0.0 }.into());
+    let bodies =
+        builder(Params::default()).body(cylinder("rubber", -1.0, rubber)).body(cylinder("mud", 1.2, mud));
+    let mut world = bodies.obstacle(floor.with_friction(0.6)).build().unwrap();
+    let of_rubber =
+        |world: &World| -> Vec<Vec3> { positions(world).into_iter().filter(|x| x.x < 0.0).collect() };
+    let start = of_rubber(&world);
+    let nearest = |x: &[Vec3]| {
+        let pairs = x.iter().enumerate().flat_map(|(i, p)| x[..i].iter().map(|q| p.distance(*q)));
+        pairs.fold(Real::INFINITY, Real::min)
+    };
+    let smallest = (0..8).fold(Real::INFINITY, |smallest, _| {
+        world.advance(0.02).unwrap();
+        smallest.min(nearest(&of_rubber(&world)))
+    });
+    world.advance(0.14).unwrap();
+    let (turn, left) = twist(&start, &of_rubber(&world));
+    println!("smallest {:.3} spacings, {turn:.2}°, {left:.3} spacings from the start", smallest / 0.05);
+    assert!(smallest > 0.45 * 0.05 && left < 0.5, "{smallest} {left}");
+}

@@ -13,7 +13,7 @@ use crate::math::{Real, Vec3, cbrt};
 pub const MOST_ROOM: Real = 0.8;
 /// Largest room of a particle that never flows (spacings): its neighbours stay the same, and only motion that the fit
 /// does not detect brings them together.
-pub const ELASTIC_ROOM: Real = 0.5;
+pub const ELASTIC_ROOM: Real = 0.6;
 /// Smallest distance by which anything is divided, as a fraction of the room.
 const LEAST_DISTANCE: Real = 1e-6;
 

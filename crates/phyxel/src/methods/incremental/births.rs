@@ -36,7 +36,7 @@ impl Incremental {
         }
         self.follow_particles(particles);
         self.before.clone_from(&particles.position);
-        self.renew_lists(particles);
+        self.renew_all_lists(particles);
         self.forces_at(particles);
         Ok(())
     }

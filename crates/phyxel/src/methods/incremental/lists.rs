@@ -4,7 +4,7 @@ use super::{ForceForm, Incremental};
 use crate::forces::repulsion;
 use crate::kernels::cosine_weight;
 use crate::material::Property;
-use crate::math::{Mat3, Real, Vec3, max_over, outer, scaled_columns, sum_over, symmetric_eigen, trace};
+use crate::math::{Mat3, Real, Vec3, max_over, outer, scaled_columns, symmetric_eigen, trace};
 use crate::neighbors::{Grid, Neighbors};
 use crate::particles::Particles;
 use rayon::prelude::*;
@@ -14,15 +14,19 @@ const SKIN: Real = 0.1;
 /// Elastic stretch above which a bond counts as drawn, unless its ends are under pressure.
 const STRETCHED: Real = 1.02;
 /// Plastic strain since the last search that counts as large if the motion since then is fitted.
-const SPAN_STRAIN: Real = 0.08;
+const SPAN_STRAIN: Real = 0.06;
 /// Fraction of particles that may be strained by more than half the skin (or the strain above), and lack neighbours without weight.
 const FEW_STRAINED: Real = 0.002;
 /// Largest strain of any particle before lists are renewed.
 const MOST_STRAIN: Real = 0.2;
 /// Motion relative to the mean of its piece of matter beyond which a particle may have met others (supports).
 const FAR: Real = 0.3;
-/// Distance below which particles that were no neighbours have met (supports).
+/// Distance below which particles that were far from each other have met (supports).
 const NEAR: Real = 0.8;
+/// Distance at the last search above which particles were far from each other (supports). In an impact matter is sheared
+/// so strongly that particles come near that were a little farther than neighbours; a search then would take elastic
+/// matter its shape, and matter that flows is due by its strain.
+const APART: Real = 1.5;
 /// With fewer neighbours than this, the support grows until it contains this many.
 const FEW: usize = 10;
 /// Extra growth factor in that case, because a neighbour at the very edge of the support has no weight.
@@ -43,87 +47,126 @@ impl Incremental {
         }
     }
 
-    /// Returns true if lists may lack neighbours: more than a few particles have been strained by half the skin, or
-    /// some have moved far relative to the mean motion of their piece and may have met others.
-    pub(super) fn are_lists_old(&mut self, particles: &Particles) -> bool {
-        let (x, old, full) = (&particles.position, &self.checked_position, &self.full_support);
-        let strain = &self.strain_since;
+    /// Returns for each piece of matter if its lists may lack neighbours: more than a few of its particles have been
+    /// strained by half the skin, or some have moved far relative to its mean motion and may have met others.
+    pub(super) fn old_pieces(&mut self, particles: &Particles) -> Vec<bool> {
+        let (x, full) = (&particles.position, &self.full_support);
+        let piece = |i: usize| self.piece(particles, i);
         let much = if self.has_spans() { SPAN_STRAIN } else { 0.5 * SKIN };
-        let n_strained: Real = sum_over(x.len(), |i| Real::from(u8::from(strain[i] > much)));
-        let most = max_over(x.len(), |i| strain[i]).map_or(0.0, |most| most.0);
-        if n_strained > FEW_STRAINED * x.len() as Real || most > MOST_STRAIN {
-            return true;
-        }
-        let mut mean = vec![Vec3::ZERO; self.piece_sizes.len()];
-        let piece = |i: usize| self.bodies[particles.body[i] as usize].piece as usize;
+        let mut pieces = vec![Motion::default(); self.piece_sizes.len()];
         for i in 0..x.len() {
-            mean[piece(i)] += x[i] - old[i];
+            let Motion { sum, n_strained, most, .. } = &mut pieces[piece(i)];
+            *sum += x[i] - self.checked_position[i];
+            *n_strained += usize::from(self.strain_since[i] > much);
+            *most = most.max(self.strain_since[i]);
         }
-        mean.iter_mut().zip(&self.piece_sizes).for_each(|(m, n)| *m /= (*n).max(1) as Real);
-        let moved = |i: usize| {
-            let relative = x[i] - old[i] - mean[piece(i)];
-            relative.length_squared() / (full[i] * full[i])
+        for i in 0..x.len() {
+            let Motion { sum, is_far, .. } = &mut pieces[piece(i)];
+            let mean = *sum / self.piece_sizes[piece(i)] as Real;
+            let relative = x[i] - self.checked_position[i] - mean;
+            *is_far |= relative.length_squared() > FAR * FAR * full[i] * full[i];
+        }
+        let is_strained = |(motion, &size): (&Motion, &usize)| {
+            motion.n_strained as Real > FEW_STRAINED * size as Real || motion.most > MOST_STRAIN
         };
-        if max_over(x.len(), moved).is_none_or(|(far, _)| far <= FAR * FAR) {
-            return false;
+        let mut old: Vec<bool> = pieces.iter().zip(&self.piece_sizes).map(is_strained).collect();
+        let is_open = |k: usize| pieces[k].is_far && !old[k];
+        if !(0..old.len()).any(is_open) {
+            return old;
         }
-        if self.has_spans() && !self.has_met_others(particles) {
-            self.checked_position.clone_from(x);
-            return false;
+        if !self.has_spans() {
+            return pieces.iter().zip(old).map(|(motion, old)| old || motion.is_far).collect();
         }
-        true
-    }
-
-    /// Returns true if particles of one piece that are no neighbours have come near each other.
-    fn has_met_others(&self, particles: &Particles) -> bool {
-        let (x, body) = (&particles.position, &particles.body);
-        let largest = max_over(x.len(), |i| self.full_support[i]).map_or(1.0, |m| m.0);
+        let largest = max_over(x.len(), |i| full[i]).map_or(1.0, |m| m.0);
         let grid = Grid::new(x, 0.5 * largest);
-        let piece = |i: usize| self.bodies[body[i] as usize].piece;
-        (0..x.len()).into_par_iter().with_min_len(256).any(|i| {
-            let (metric, (_, longest)) = Metric::of(self.gradient[i]);
-            let reach = NEAR * self.full_support[i];
-            let mut has_met = false;
-            grid.visit_ball(x[i], reach * longest.max(1.0), |j| {
-                has_met |= j as usize != i
-                    && piece(i) == piece(j as usize)
-                    && metric.square(x[j as usize] - x[i]) < reach * reach
-                    && self.neighbors.row(i).binary_search(&j).is_err();
-            });
-            has_met
-        })
+        let rows = (0..x.len()).into_par_iter().with_min_len(256);
+        let met = rows.filter(|&i| is_open(piece(i)) && self.has_met_others(particles, &grid, i)).map(piece);
+        met.collect::<Vec<_>>().into_iter().for_each(|k| old[k] = true);
+        for i in 0..x.len() {
+            let k = self.piece(particles, i);
+            if pieces[k].is_far && !old[k] {
+                self.checked_position[i] = x[i];
+            }
+        }
+        old
     }
 
-    /// Renews the neighbour lists at the present positions. Bonds that remain keep their residuals.
-    pub(super) fn renew_lists(&mut self, particles: &Particles) {
+    /// Returns the piece of matter that a particle belongs to.
+    fn piece(&self, particles: &Particles, i: usize) -> usize {
+        self.bodies[particles.body[i] as usize].piece as usize
+    }
+
+    /// Returns true if a particle has come near others of its piece that were far from it.
+    fn has_met_others(&self, particles: &Particles, grid: &Grid, i: usize) -> bool {
+        let (x, old) = (&particles.position, &self.listed_position);
+        let (metric, (_, longest)) = Metric::of(self.gradient[i]);
+        let (near, apart) = (NEAR * self.full_support[i], APART * self.full_support[i]);
+        let mut has_met = false;
+        grid.visit_ball(x[i], near * longest.max(1.0), |j| {
+            let k = j as usize;
+            has_met |= k != i
+                && self.piece(particles, i) == self.piece(particles, k)
+                && metric.square(x[k] - x[i]) < near * near
+                && self.rest_square(i, k, old[k] - old[i]) > apart * apart
+                && self.neighbors.row(i).binary_search(&j).is_err();
+        });
+        has_met
+    }
+
+    /// Renews the neighbour lists of all pieces of matter at the present positions.
+    pub(super) fn renew_all_lists(&mut self, particles: &Particles) {
+        self.renew_lists(particles, &vec![true; self.piece_sizes.len()]);
+    }
+
+    /// Renews the neighbour lists of some pieces of matter at the present positions: those of the others stay the same,
+    /// because a search takes elastic matter some of its memory. Bonds that remain keep their residuals.
+    pub(super) fn renew_lists(&mut self, particles: &Particles, is_due: &[bool]) {
+        let (x, n) = (&particles.position, particles.len());
+        let pieces: Vec<usize> = (0..n).map(|i| self.piece(particles, i)).collect();
+        let is_due = |i: usize| is_due[pieces[i]];
         if self.has_spans() {
-            self.end_spans(&particles.position);
+            self.end_spans(x, is_due);
+            self.base.resize(n, Mat3::IDENTITY);
         }
-        self.listed_position.clone_from(&particles.position);
-        self.checked_position.clone_from(&particles.position);
-        self.listed_gradient.clone_from(&self.gradient);
+        self.listed_position.resize(n, Vec3::ZERO);
+        self.checked_position.resize(n, Vec3::ZERO);
+        self.listed_gradient.resize(n, Mat3::IDENTITY);
+        for i in (0..n).filter(|&i| is_due(i)) {
+            (self.listed_position[i], self.checked_position[i]) = (x[i], x[i]);
+            self.listed_gradient[i] = self.gradient[i];
+            self.strain_since[i] = 0.0;
+            if self.has_spans() {
+                self.base[i] = self.gradient[i];
+            }
+        }
         let old = std::mem::take(&mut self.neighbors);
-        let old_residual = std::mem::take(&mut self.residual);
         self.find_lists(particles);
         let neighbors = &self.neighbors;
-        let mut residual = vec![Vec3::ZERO; neighbors.n_bonds()];
-        neighbors.par_rows_mut(&mut residual, &mut vec![(); neighbors.n_rows()]).for_each(|(i, row, ())| {
-            if i >= old.n_rows() {
-                return;
-            }
-            let mut before = old.row(i).iter().zip(&old_residual[old.range(i)]).peekable();
-            for (&j, r) in neighbors.row(i).iter().zip(row) {
-                while before.next_if(|b| *b.0 < j).is_some() {}
-                if let Some((_, kept)) = before.next_if(|b| *b.0 == j) {
-                    *r = *kept;
+        let carried = |values: &[Vec3]| {
+            let mut all = vec![Vec3::ZERO; neighbors.n_bonds()];
+            neighbors.par_rows_mut(&mut all, &mut vec![(); n]).for_each(|(i, row, ())| {
+                if i >= old.n_rows() {
+                    return;
                 }
-            }
-        });
-        self.residual = residual;
+                let mut before = old.row(i).iter().zip(&values[old.range(i)]).peekable();
+                for (&j, value) in neighbors.row(i).iter().zip(row) {
+                    while before.next_if(|b| *b.0 < j).is_some() {}
+                    if let Some((_, kept)) = before.next_if(|b| *b.0 == j) {
+                        *value = *kept;
+                    }
+                }
+            });
+            all
+        };
+        self.residual = carried(&self.residual);
         if self.has_spans() {
-            self.begin_spans();
+            self.listed_residual = carried(&self.listed_residual);
+            for i in (0..n).filter(|&i| is_due(i)) {
+                let range = neighbors.range(i);
+                self.listed_residual[range.clone()].copy_from_slice(&self.residual[range]);
+            }
+            self.restore_spans();
         }
-        self.strain_since.fill(0.0);
         self.tallies.n_renewals += 1;
     }
 
@@ -273,6 +316,19 @@ impl Incremental {
     pub(super) fn repulsion(&self, facts: &BondFacts, i: usize, j: usize) -> repulsion::Pair {
         repulsion::Pair { room: facts.room.into(), stiffness: 0.5 * (self.push[i] + self.push[j]) }
     }
+}
+
+/// Motion of a piece of matter since the last look.
+#[derive(Clone, Default)]
+struct Motion {
+    /// Sum over its particles (m).
+    sum: Vec3,
+    /// Number of particles that are much strained.
+    n_strained: usize,
+    /// Largest strain (1).
+    most: Real,
+    /// True if a particle has moved far relative to the mean.
+    is_far: bool,
 }
 
 /// Quantities derived from a particle's neighbour list.

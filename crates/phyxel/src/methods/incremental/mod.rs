@@ -220,8 +220,9 @@ impl Method for Incremental {
         explicit::drift(particles, ctx, &self.force);
         if !self.has_stored_rest() && !self.has_spans() {
             ctx.timings.stage("deformation", || self.compose(&particles.position)); // Eqs. 1–8
-            if self.are_lists_old(particles) {
-                ctx.timings.stage("neighbors", || self.renew_lists(particles));
+            let old = self.old_pieces(particles);
+            if old.contains(&true) {
+                ctx.timings.stage("neighbors", || self.renew_lists(particles, &old));
             }
         }
         let n_yielded = self.compute_forces(particles, ctx); // flow, Eqs. 9–13
@@ -230,11 +231,14 @@ impl Method for Incremental {
             explicit::kick(particles, ctx, &self.force, last * dt);
         }
         explicit::meet_after_kick(particles, ctx);
-        if self.has_spans() && self.are_lists_old(particles) {
-            ctx.timings.stage("neighbors", || {
-                self.renew_lists(particles);
-                self.forces_at(particles);
-            });
+        if self.has_spans() {
+            let old = self.old_pieces(particles);
+            if old.contains(&true) {
+                ctx.timings.stage("neighbors", || {
+                    self.renew_lists(particles, &old);
+                    self.forces_at(particles);
+                });
+            }
         }
         Ok(StepReport::new(solved, n_yielded))
     }

@@ -106,7 +106,7 @@ impl Default for Params {
             history: History::Composed,
             fitted_motion: FittedMotion::SinceSearch,
             stabilization: 0.2,
-            repulsion: 0.6,
+            repulsion: 0.8,
             pressure: 0.0,
             volume_relaxation: 0.0,
             integrator: Integrator::Leapfrog,
@@ -206,7 +206,7 @@ static SETTINGS: &[Setting<Params>] = &[
             ("per_step", "the motion of the last step, as in the paper"),
             (
                 "since_search",
-                "the motion since the last neighbour search: forces have a potential in between, and steps are longer; elastic matter clumps in violent impacts",
+                "the motion since the last neighbour search: forces have a potential in between, and steps are longer",
             ),
         ],
         "What motion the composed deformation gradients are fitted to, in the corrected form.",
@@ -223,7 +223,7 @@ static SETTINGS: &[Setting<Params>] = &[
     Setting::number(
         "repulsion",
         Range::NON_NEGATIVE,
-        "Strength, as a share of lambda + 2 mu, with which particles push each other away that are nearer than 0.8 of the spacing and can flow, or nearer than half of it; the paper \
+        "Strength, as a share of lambda + 2 mu, with which particles push each other away that are nearer than 0.8 of the spacing and can flow, or nearer than 0.6 of it; the paper \
              has none, which is 0. It acts in the corrected form.",
         |p| &mut p.repulsion,
     ),

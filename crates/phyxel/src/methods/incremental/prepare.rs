@@ -90,7 +90,7 @@ impl Incremental {
         if method.has_spans() {
             method.base = vec![Mat3::IDENTITY; n];
         }
-        method.renew_lists(particles);
+        method.renew_all_lists(particles);
         method.tallies.n_renewals = 0;
         method.forces_at(particles);
         refuse_thin_bodies(particles, matter, |i| method.is_degenerate(i))?;
@@ -161,14 +161,18 @@ impl Incremental {
     pub(super) fn moved(&mut self, particles: &Particles) {
         if !self.has_stored_rest() && !self.has_spans() {
             self.compose(&particles.position);
-            if self.are_lists_old(particles) {
-                self.renew_lists(particles);
+            let old = self.old_pieces(particles);
+            if old.contains(&true) {
+                self.renew_lists(particles, &old);
             }
         }
         self.forces_at(particles);
-        if self.has_spans() && self.are_lists_old(particles) {
-            self.renew_lists(particles);
-            self.forces_at(particles);
+        if self.has_spans() {
+            let old = self.old_pieces(particles);
+            if old.contains(&true) {
+                self.renew_lists(particles, &old);
+                self.forces_at(particles);
+            }
         }
     }
 }

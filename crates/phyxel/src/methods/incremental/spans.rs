@@ -236,8 +236,8 @@ impl Incremental {
         (self.residual, self.spans.rows, self.spans.inverse_gradients) = (residual, rows, inverses);
     }
 
-    /// Ends the present span: ρ becomes r.
-    pub(super) fn end_spans(&mut self, x: &[Vec3]) {
+    /// Ends the present span of particles that are due: ρ becomes r.
+    pub(super) fn end_spans(&mut self, x: &[Vec3], is_due: impl Fn(usize) -> bool + Sync) {
         if self.spans.rows.is_empty() {
             return;
         }
@@ -246,6 +246,9 @@ impl Incremental {
         let mut residual = std::mem::take(&mut self.residual);
         let Self { neighbors, listed_position, .. } = self;
         neighbors.par_rows_mut(&mut residual, &mut vec![(); n]).for_each(|(i, row, ())| {
+            if !is_due(i) {
+                return;
+            }
             for (&j, r) in neighbors.row(i).iter().zip(row) {
                 let j = j as usize;
                 let (bond, u) = (x[j] - x[i], listed_position[j] - listed_position[i] - *r);
@@ -261,13 +264,6 @@ impl Incremental {
             }
         });
         self.residual = residual;
-    }
-
-    /// Begins a span with new lists and the residuals of their bonds.
-    pub(super) fn begin_spans(&mut self) {
-        self.listed_residual.clone_from(&self.residual);
-        self.base.clone_from(&self.gradient);
-        self.restore_spans();
     }
 
     /// Computes the data of the span from its state.
