@@ -107,11 +107,8 @@ pub fn symmetric_eigen(m: Mat3) -> (Vec3, Mat3) {
     let (pp, qq, pq) = (p.dot(bp), q.dot(bq), p.dot(bq));
     let (c, s) = if pq == 0.0 { (1.0, 0.0) } else { jacobi_rotation(pp, pq, qq) };
     let (first, second) = (p * c - q * s, p * s + q * c);
-    let values = Vec3::new(
-        t,
-        c * c * pp - 2.0 * c * s * pq + s * s * qq,
-        s * s * pp + 2.0 * c * s * pq + c * c * qq,
-    );
+    let values =
+        Vec3::new(t, c * c * pp - 2.0 * c * s * pq + s * s * qq, s * s * pp + 2.0 * c * s * pq + c * c * qq);
     sort_descending(values * size + Vec3::splat(mean), Mat3::from_cols(outer, first, second))
 }
 

@@ -9,6 +9,5 @@ pub use laplacian::Laplacian;
 pub use moment::{Inverse, moment, safe_inverse};
 pub use passes::{
     Answer, BondGeometry, EvenBonds, Fit, PointAnswer, PointBonds, Squares, WeightedBonds, apply_laplacian,
-    fit_gradient, fit_row, fit_row_with_squares, gather_answers,
-    gather_stored_answers,
+    fit_gradient, fit_row, fit_row_with_squares, gather_answers, gather_stored_answers,
 };

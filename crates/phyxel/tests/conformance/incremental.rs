@@ -18,6 +18,4 @@ pub(super) const ROW: Row = Row {
     viscosity: 0.1,
     energy: 1e-3,
     momentum: 1e-12,
-    // bonds follow the positions
-    torn_pieces: [2, 3],
 };

@@ -15,6 +15,4 @@ pub(super) const ROW: Row = Row {
     viscosity: 0.1,
     energy: 1e-4,
     momentum: 1e-12,
-    // bonds belong to the rest shape
-    torn_pieces: [1, 1],
 };

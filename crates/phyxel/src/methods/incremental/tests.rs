@@ -261,6 +261,7 @@ fn the_lonely_keep_their_deformation() {
     let mut method = build(Params::default(), &mut particles);
     particles.position[0] -= Vec3::ONE;
     method.moved(&particles);
+    method.renew_all_lists(&particles);
     let kept = method.gradient[0];
     let map = random_map(1, 0.1);
     deform(&mut method, &mut particles, map);
