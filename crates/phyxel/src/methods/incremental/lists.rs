@@ -4,7 +4,9 @@ use super::{ForceForm, Incremental};
 use crate::forces::repulsion;
 use crate::kernels::cosine_weight;
 use crate::material::Property;
-use crate::math::{Mat3, Real, Vec3, max_over, outer, scaled_columns, symmetric_eigen, trace};
+use crate::math::{
+    Mat3, Real, Vec3, frobenius_norm, max_over, outer, scaled_columns, symmetric_eigen, trace,
+};
 use crate::neighbors::{Grid, Neighbors};
 use crate::particles::Particles;
 use rayon::prelude::*;
@@ -13,7 +15,8 @@ use rayon::prelude::*;
 const SKIN: Real = 0.1;
 /// Elastic stretch above which a bond counts as drawn, unless its ends are under pressure.
 const STRETCHED: Real = 1.02;
-/// Plastic strain since the last search that counts as large if the motion since then is fitted.
+/// Plastic strain since the last search, beyond the present elastic strain, that counts as large if the motion since then is
+/// fitted. A search takes matter some of its elastic shape, so it waits until flow prevails.
 const SPAN_STRAIN: Real = 0.06;
 /// Fraction of particles that may be strained by more than half the skin (or the strain above), and lack neighbours without weight.
 const FEW_STRAINED: Real = 0.002;
@@ -57,8 +60,12 @@ impl Incremental {
         for i in 0..x.len() {
             let Motion { sum, n_strained, most, .. } = &mut pieces[piece(i)];
             *sum += x[i] - self.checked_position[i];
-            *n_strained += usize::from(self.strain_since[i] > much);
-            *most = most.max(self.strain_since[i]);
+            let mut strain = self.strain_since[i];
+            if self.has_spans() && strain > much {
+                strain -= elastic_strain(&self.gradient[i]);
+            }
+            *n_strained += usize::from(strain > much);
+            *most = most.max(strain);
         }
         for i in 0..x.len() {
             let Motion { sum, is_far, .. } = &mut pieces[piece(i)];
@@ -426,6 +433,11 @@ impl BondFacts {
             }
         }
     }
+}
+
+/// Returns the magnitude of the strain ½(FᵀF − 1).
+fn elastic_strain(f: &Mat3) -> Real {
+    0.5 * frobenius_norm(f.transpose() * *f - Mat3::IDENTITY)
 }
 
 /// Returns the support of a bond: the mean of its ends' supports (m).

@@ -20,6 +20,8 @@ use rayon::prelude::*;
 const MIN_ROWS: usize = 128;
 /// Smallest det G of a usable fit.
 const LEAST_VOLUME: Real = 0.05;
+/// Strain since the last search of what was turned inside out (1): more than any elastic strain.
+const TURNED: Real = 1e3;
 /// Residuals below this fraction of their bonds count as rounding.
 const ROUNDING: Real = 1e-12;
 
@@ -123,7 +125,7 @@ impl Incremental {
                     *f = g * this.base[i];
                 } else if !this.spans.is_degenerate(i) {
                     // turned inside out: only a new span helps
-                    *since = 1.0;
+                    *since = TURNED;
                 }
                 *force = match shortest < this.spans.rows[i].room_squared {
                     true => this.crowding(x, i),
