@@ -81,6 +81,24 @@ impl Yielding {
     }
 }
 
+impl Yielding {
+    /// Returns the parameters of a particle that touches an obstacle. All neighbours are on one side, so that its stress
+    /// acts in full on the next layer, to which inside matter two layers give half of theirs: it stands for a layer that
+    /// bears twice the stress. So it yields at half of the stress and flows twice as fast. A film of 3 to 24 layers that
+    /// creeps over a floor has 1.00 to 1.03 of the parabola's flux by this rule, and 0.64 to 0.94 without
+    /// (`films_of_few_layers_have_the_flux_of_thick_ones`).
+    #[inline]
+    pub fn at_obstacle(self) -> Self {
+        Self {
+            yield_stress: 0.5 * self.yield_stress,
+            hardening: 0.5 * self.hardening,
+            thickening_stress: 0.5 * self.thickening_stress,
+            flow_rate: 2.0 * self.flow_rate,
+            ..self
+        }
+    }
+}
+
 /// Returns true if any particle of this material can flow.
 pub fn can_flow(material: &Properties<Parameter>) -> bool {
     !material[Property::FlowRate].is_zero()

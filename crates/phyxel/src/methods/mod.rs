@@ -7,6 +7,7 @@ mod context;
 pub mod embedded;
 mod energies;
 pub mod explicit;
+mod flow_step;
 pub mod incremental;
 pub mod reference;
 pub mod rigid;

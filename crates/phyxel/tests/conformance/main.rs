@@ -393,8 +393,8 @@ fn sheared_flow_begins_at_the_floor() {
         let shear = shear.translation.x / (size - 0.5 * a);
         let share = moved[0] / (shear * 0.5 * a);
         println!("{}: layers moved by {moved:.4?} m, the lowest by {share:.2} of a true shear", row.key);
-        // fits average over neighbourhoods: layers near a floor are sheared less than those far from it
-        assert!((0.2..1.2).contains(&share), "{}: {share}", row.key);
+        // 0.52 (`embedded`) and 0.31 (`incremental`) if particles that touch yielded and flowed as the others
+        assert!((0.8..1.1).contains(&share), "{}: {share}", row.key);
         assert!(moved.is_sorted(), "{}: {moved:?}", row.key);
     });
 }

@@ -7,6 +7,7 @@ use crate::math::{
     CHUNK, Mat3, Quat, Real, Svd, Vec3, cbrt, cofactor, double_dot, exp, frobenius_norm, ln, max_over, outer,
     polar, scaled_columns, smallest_eigenvalue, sum_over, symmetric_eigen, trace,
 };
+use crate::methods::flow_step::FlowStep;
 use crate::methods::{ElasticEnergy, LEAST_VOLUME_RATIO, StepContext};
 use crate::mls::{
     Answer, PointAnswer, PointBonds, Squares, fit_row, fit_row_with_squares, gather_stored_answers,
@@ -40,8 +41,8 @@ struct Response<'a> {
     bodies: &'a [BodyFacts],
     hardening: &'a [Real],
     plastic_strain: &'a [Real],
-    /// Length of the step and meaning of the flow rates; `None`: nothing flows.
-    flow: Option<(Real, FlowRule)>,
+    /// Step and meaning of the flow rates; `None`: nothing flows.
+    flow: Option<(FlowStep<'a>, FlowRule)>,
     /// True if rest frames rotate with the flow.
     turns: bool,
 }
@@ -65,8 +66,9 @@ impl Response<'_> {
     fn of(&self, i: usize, f: Mat3, volume: Real, unseen: Real, shear_stress: &mut Real) -> (Mat3, Flow) {
         let BodyFacts { law, measure, .. } = self.bodies[self.particles.body[i] as usize];
         let lame = self.lame.at(i);
-        let (time_step, rule) = self.flow.unwrap_or_default();
-        let yielding = Yielding::at(&self.particles.material, i, measure, rule);
+        let (step, rule) = self.flow.unwrap_or((FlowStep::NONE, FlowRule::default()));
+        let time_step = step.duration;
+        let yielding = step.yielding(i, Yielding::at(&self.particles.material, i, measure, rule));
         if yielding.flow_rate == 0.0 {
             return (self.elastic(i, f), Flow::NONE);
         }
@@ -127,9 +129,9 @@ impl Response<'_> {
 impl Embedded {
     /// Computes F_i, flow, P_i and the forces of the present shape.
     pub(super) fn compute_forces(&mut self, particles: &Particles, ctx: &mut StepContext<'_>) {
-        let time_step = can_flow(&particles.material).then_some(ctx.time_step);
-        let timings = &mut *ctx.timings;
-        timings.stage("deformation", || self.fit(&particles.position, particles, time_step));
+        let StepContext { timings, contacts, time_step, .. } = ctx;
+        let step = can_flow(&particles.material).then(|| FlowStep::new(contacts, *time_step));
+        timings.stage("deformation", || self.fit(&particles.position, particles, step));
         timings.stage("forces", || self.gather(&particles.position, particles));
     }
 
@@ -142,13 +144,13 @@ impl Embedded {
     /// Fits F_i = (Σ_j w_ij x_ij u_ijᵀ) A_i⁻¹, Jones 2014 Eq. 2, then computes stress and flow.
     ///   x_ij world bond (m)   u_ij rest bond (m)   w_ij weight (1)   A_i moment matrix (m²)
     /// A degenerate neighbourhood has no deformation and causes no force.
-    fn fit(&mut self, positions: &[Vec3], particles: &Particles, time_step: Option<Real>) {
+    fn fit(&mut self, positions: &[Vec3], particles: &Particles, step: Option<FlowStep<'_>>) {
         let Self { bonds, basis, answers, force, gradients, flows, lame, bodies, params, .. } = self;
         let Self { hardening, plastic_strain, shear_stress, closest, .. } = self;
         let (bonds, basis) = (&*bonds, &*basis);
         let points = PointBonds { references: &self.origin, fields: positions };
         let stored = WorldBonds { bonds, points };
-        let flow = time_step.map(|dt| (dt, params.flow_rule));
+        let flow = step.map(|step| (step, params.flow_rule));
         let can_flow = can_flow(&particles.material);
         let turns = params.stabilization > 0.0;
         let response = Response { particles, lame, bodies, hardening, plastic_strain, flow, turns };

@@ -17,6 +17,7 @@ use crate::math::{
     symmetric_eigen, symmetric_part, trace,
 };
 use crate::methods::ElasticEnergy;
+use crate::methods::flow_step::FlowStep;
 use crate::particles::Particles;
 use rayon::prelude::*;
 
@@ -79,9 +80,8 @@ impl Incremental {
         RowSums { moment, spare, unseen, n_active }
     }
 
-    /// Computes weights and moments of the present shape, flow and stress, from which forces are gathered. With
-    /// `time_step` 0 nothing flows.
-    pub(super) fn respond_from_steps(&mut self, particles: &Particles, time_step: Real) {
+    /// Computes weights and moments of the present shape, flow and stress, from which forces are gathered.
+    pub(super) fn respond_from_steps(&mut self, particles: &Particles, step: FlowStep<'_>) {
         let x = &particles.position;
         let mut weights = std::mem::take(&mut self.weights);
         let mut responses = std::mem::take(&mut self.responses);
@@ -90,7 +90,7 @@ impl Incremental {
         this.neighbors.par_rows_mut(&mut weights, &mut responses).for_each(|(i, row, response)| {
             let sums = this.weigh_row(x, i, row);
             let inverse = inverse_moment(sums.moment, sums.n_active);
-            let stressed = this.stressed(particles, i, this.gradient[i], sums.unseen, time_step);
+            let stressed = this.stressed(particles, i, this.gradient[i], sums.unseen, step);
             let tension = stressed.carrier * particles.volume[i];
             let carrier = match this.params.force_form {
                 ForceForm::Corrected => (tension + sums.spare) * inverse,
@@ -109,11 +109,12 @@ impl Incremental {
         i: usize,
         f: Mat3,
         unseen: Real,
-        time_step: Real,
+        step: FlowStep<'_>,
     ) -> super::Response {
         let body = &self.bodies[particles.body[i] as usize];
         let lame = self.lame.at(i);
-        let yielding = Yielding::at(&particles.material, i, body.measure, self.params.flow_rule);
+        let material = Yielding::at(&particles.material, i, body.measure, self.params.flow_rule);
+        let (yielding, time_step) = (step.yielding(i, material), step.duration);
         let volume = particles.volume[i];
         if yielding.flow_rate == 0.0 && self.is_plain() {
             // nothing flows: τ = P Fᵀ without principal stretches

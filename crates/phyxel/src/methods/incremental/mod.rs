@@ -28,6 +28,7 @@ pub use params::{FittedMotion, ForceForm, History, Integrator, Params, StressFor
 
 use self::lists::{BondFacts, Metric};
 use self::spans::Spans;
+use super::flow_step::FlowStep;
 use super::stiffness::Stiffness;
 use super::strays::strays;
 use super::thin_bodies::warning_of_thin_parts;
@@ -416,7 +417,8 @@ impl Incremental {
     /// Computes flow, stress and forces of the present shape. Returns the number of particles that flowed.
     fn compute_forces(&mut self, particles: &Particles, ctx: &mut StepContext<'_>) -> usize {
         let dt = ctx.time_step;
-        ctx.timings.stage("deformation", || self.respond(particles, dt));
+        let step = FlowStep::new(&ctx.contacts, dt);
+        ctx.timings.stage("deformation", || self.respond(particles, step));
         ctx.timings.stage("forces", || self.gather_forces(particles));
         explicit::slip(particles, ctx, |i| self.plastic_rate(i, dt));
         ctx.timings.stage("deformation", || self.keep_flow(&particles.position))
@@ -424,15 +426,15 @@ impl Incremental {
 
     /// Computes weights, moments, stress and forces without flow and without timings, for use outside a step.
     fn forces_at(&mut self, particles: &Particles) {
-        self.respond(particles, 0.0);
+        self.respond(particles, FlowStep::NONE);
         self.gather_forces(particles);
     }
 
-    fn respond(&mut self, particles: &Particles, time_step: Real) {
+    fn respond(&mut self, particles: &Particles, step: FlowStep<'_>) {
         match self.has_stored_rest() {
-            _ if self.has_spans() => return self.respond_from_spans(particles, time_step),
-            true => self.respond_from_rest(particles, time_step),
-            false => self.respond_from_steps(particles, time_step),
+            _ if self.has_spans() => return self.respond_from_spans(particles, step),
+            true => self.respond_from_rest(particles, step),
+            false => self.respond_from_steps(particles, step),
         }
         self.responses.par_iter().map(|r| r.carrier).collect_into_vec(&mut self.carriers);
     }

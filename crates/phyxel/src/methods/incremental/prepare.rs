@@ -6,6 +6,7 @@ use crate::forces::{SphPressure, SphViscosity, Viscosity, repulsion};
 use crate::material::{LameParameter, Law};
 use crate::math::{Mat3, Real, Vec3};
 use crate::methods::explicit::{MISSED, highest_frequency};
+use crate::methods::flow_step::FlowStep;
 use crate::methods::stiffness::Stiffness;
 use crate::methods::thin_bodies::refuse_thin_bodies;
 use crate::methods::{Matter, MethodError, keys};
@@ -107,7 +108,7 @@ impl Incremental {
         let smallest = self.full_support.iter().copied().fold(Real::INFINITY, Real::min);
         let (highest, fastest) = highest_frequency(&rest, &mass, smallest, |x, force| {
             particles.position.copy_from_slice(&rest);
-            self.respond(particles, 0.0);
+            self.respond(particles, FlowStep::NONE);
             if !self.has_stored_rest() && !self.has_spans() {
                 self.before.clone_from(&rest);
                 self.compose(x);
@@ -154,7 +155,7 @@ impl Incremental {
             return;
         }
         // forces are state: recomputing them from the rounded result would not give exactly those of the last step
-        self.respond(particles, 0.0);
+        self.respond(particles, FlowStep::NONE);
     }
 
     /// Follows particles that the caller has moved: they deform as in a step.

@@ -12,6 +12,7 @@
 use super::deformation::{LONGEST_RESIDUAL, inverse_moment};
 use super::{Increment, Incremental, Response};
 use crate::math::{Mat3, Real, Vec3, frobenius_norm, outer, sum_over};
+use crate::methods::flow_step::FlowStep;
 use crate::mls::{Answer, EvenBonds, PointAnswer, PointBonds, fit_row_with_squares, gather_answers};
 use crate::particles::Particles;
 use rayon::prelude::*;
@@ -77,8 +78,8 @@ impl Incremental {
         (0..x.len()).into_par_iter().with_min_len(MIN_ROWS).map(|i| self.fit_span(x, i).0).collect()
     }
 
-    /// Computes F, flow and stress, from which forces are gathered. With `time_step` 0 nothing flows.
-    pub(super) fn respond_from_spans(&mut self, particles: &Particles, time_step: Real) {
+    /// Computes F, flow and stress, from which forces are gathered.
+    pub(super) fn respond_from_spans(&mut self, particles: &Particles, step: FlowStep<'_>) {
         let x = &particles.position;
         self.fit_spans(x);
         let mut responses = std::mem::take(&mut self.responses);
@@ -91,7 +92,7 @@ impl Incremental {
         rows.with_min_len(MIN_ROWS).enumerate().for_each(|(i, ((response, answer), force))| {
             let (row, own) = (&this.spans.rows[i], &this.increments[i]);
             let Unexplained { pull, spare, energy } = this.unexplained(x, &this.increments, i);
-            *response = this.stressed(particles, i, this.gradient[i], energy, time_step);
+            *response = this.stressed(particles, i, this.gradient[i], energy, step);
             let mut carrier = Mat3::ZERO;
             if own.is_known {
                 let stress = response.carrier * own.gradient.inverse().transpose() * particles.volume[i];

@@ -6,6 +6,7 @@ use super::{Incremental, Response};
 use crate::kernels::cosine_weight;
 use crate::material::{Answered, Yielding};
 use crate::math::{Mat3, Real, Svd, Vec3, outer, scaled_columns};
+use crate::methods::flow_step::FlowStep;
 use crate::particles::Particles;
 use rayon::prelude::*;
 
@@ -22,7 +23,7 @@ impl Incremental {
     }
 
     /// Computes F from the rest bonds, then flow and stress.
-    pub(super) fn respond_from_rest(&mut self, particles: &Particles, time_step: Real) {
+    pub(super) fn respond_from_rest(&mut self, particles: &Particles, step: FlowStep<'_>) {
         let x = &particles.position;
         let mut responses = std::mem::take(&mut self.responses);
         responses.resize(x.len(), Response::default());
@@ -44,9 +45,10 @@ impl Incremental {
             }
             *f = product * inverse;
             let body = &this.bodies[particles.body[i] as usize];
-            let yielding = Yielding::at(&particles.material, i, body.measure, this.params.flow_rule);
+            let material = Yielding::at(&particles.material, i, body.measure, this.params.flow_rule);
+            let yielding = step.yielding(i, material);
             let Answered { svd: Svd { u, v, .. }, stress, shear_stress, flow } =
-                yielding.answer((body.law, this.lame.at(i)), *f, this.past(i), time_step);
+                yielding.answer((body.law, this.lame.at(i)), *f, this.past(i), step.duration);
             let volume = particles.volume[i];
             let before_flow = flow.map_or(stress, |flow| stress / flow.plastic);
             *response = Response {

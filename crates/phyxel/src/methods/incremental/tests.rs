@@ -337,7 +337,7 @@ fn volume_relaxes_at_its_rate() {
         let map = Mat3::from_diagonal(Vec3::splat(start.cbrt()));
         method.base.fill(map);
         for _ in 0..100 {
-            method.respond(&particles, 1e-3);
+            method.respond(&particles, FlowStep { duration: 1e-3, ..FlowStep::NONE });
             method.keep_flow(&particles.position);
         }
         method.gradient[20].determinant().ln()
