@@ -26,10 +26,11 @@ const MOST_STRAIN: Real = 0.2;
 const FAR: Real = 0.3;
 /// Distance below which particles that were far from each other have met (supports).
 const NEAR: Real = 0.8;
-/// Distance at the last search above which particles were far from each other (supports). In an impact matter is sheared
-/// so strongly that particles come near that were a little farther than neighbours; a search then would take elastic
-/// matter its shape, and matter that flows is due by its strain.
+/// Distances at the last search above which particles were far from each other, of matter that can flow and of elastic
+/// matter (supports). In an impact layers crumple, so that particles come near that were a little farther than neighbours;
+/// a search then would take elastic matter its shape.
 const APART: Real = 1.5;
+const APART_ELASTIC: Real = 3.0;
 /// With fewer neighbours than this, the support grows until it contains this many.
 const FEW: usize = 10;
 /// Extra growth factor in that case, because a neighbour at the very edge of the support has no weight.
@@ -107,7 +108,8 @@ impl Incremental {
     fn has_met_others(&self, particles: &Particles, grid: &Grid, i: usize) -> bool {
         let (x, old) = (&particles.position, &self.listed_position);
         let (metric, (_, longest)) = Metric::of(self.gradient[i]);
-        let (near, apart) = (NEAR * self.full_support[i], APART * self.full_support[i]);
+        let apart = if particles.material[Property::FlowRate].at(i) > 0.0 { APART } else { APART_ELASTIC };
+        let (near, apart) = (NEAR * self.full_support[i], apart * self.full_support[i]);
         let mut has_met = false;
         grid.visit_ball(x[i], near * longest.max(1.0), |j| {
             let k = j as usize;

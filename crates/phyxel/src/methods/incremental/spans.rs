@@ -11,6 +11,7 @@
 
 use super::deformation::{LONGEST_RESIDUAL, inverse_moment};
 use super::{Increment, Incremental, Response};
+use crate::material::Property;
 use crate::math::{Mat3, Real, Vec3, frobenius_norm, outer, sum_over};
 use crate::methods::flow_step::FlowStep;
 use crate::mls::{Answer, EvenBonds, PointAnswer, PointBonds, fit_row_with_squares, gather_answers};
@@ -81,7 +82,8 @@ impl Incremental {
     /// Computes F, flow and stress, from which forces are gathered.
     pub(super) fn respond_from_spans(&mut self, particles: &Particles, step: FlowStep<'_>) {
         let x = &particles.position;
-        self.fit_spans(x);
+        let flow_rate = &particles.material[Property::FlowRate];
+        self.fit_spans(x, |i| flow_rate.at(i) > 0.0);
         let mut responses = std::mem::take(&mut self.responses);
         let mut answers = std::mem::take(&mut self.spans.answers);
         let mut force = std::mem::take(&mut self.force);
@@ -105,7 +107,7 @@ impl Incremental {
     }
 
     /// Computes G and F of every particle, and the repulsion of crowded ones, with which the forces begin.
-    fn fit_spans(&mut self, x: &[Vec3]) {
+    fn fit_spans(&mut self, x: &[Vec3], can_flow: impl Fn(usize) -> bool + Sync) {
         let mut increments = std::mem::take(&mut self.increments);
         let mut gradient = std::mem::take(&mut self.gradient);
         let mut strain_since = std::mem::take(&mut self.strain_since);
@@ -124,8 +126,8 @@ impl Incremental {
                 let Increment { gradient: g, is_known } = *increment;
                 if is_known {
                     *f = g * this.base[i];
-                } else if !this.spans.is_degenerate(i) {
-                    // turned inside out: only a new span helps
+                } else if can_flow(i) && !this.spans.is_degenerate(i) {
+                    // turned inside out: a new span helps; elastic matter is turned back by its neighbours
                     *since = TURNED;
                 }
                 *force = match shortest < this.spans.rows[i].room_squared {
