@@ -301,7 +301,9 @@ pub fn gather_answers(
 ) {
     forces.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(i, force)| {
         let mut sum = PointAnswer::default();
-        bonds.incoming(i).for_each(|(_, j, weight)| sum.add_weighted(&answers[j], weight));
+        for (_, j, weight) in bonds.incoming(i) {
+            sum.add_weighted(&answers[j], weight);
+        }
         *force -= sum.at(points.references[i], points.fields[i]);
     });
 }
