@@ -305,20 +305,18 @@ fn finely_sampled_rubber_comes_back_from_an_impact() {
 }
 
 /// Checks the numbers of pieces of an elastic bar whose halves are moved apart, and after one of its particles is moved
-/// away, too. If each step's motion is fitted, neighbours follow the positions; otherwise elastic matter keeps its own.
+/// away, too: if each step's motion is fitted, neighbours follow the positions.
 #[test]
 fn a_torn_body_has_the_pieces_that_its_bonds_say() {
-    for (params, expected) in [(Params::paper(), [2, 3]), (Params::default(), [1, 1])] {
-        let mut torn = builder(params)
-            .gravity(Vec3::ZERO)
-            .body(bar("b", [6, 6, 12], A, elastic(1e5, 0.3)))
-            .build()
-            .unwrap();
-        torn.edit_particles(|p| {
-            p.position.iter_mut().filter(|x| x.z > 6.0 * A).for_each(|x| x.z += 8.0 * A);
-        });
-        let halves = torn.ledger().sampling.n_pieces;
-        torn.edit_particles(|p| p.position[0] -= vec3(20.0, 0.0, 0.0) * A);
-        assert_eq!([halves, torn.ledger().sampling.n_pieces], expected.map(Some));
-    }
+    let mut torn = builder(Params::paper())
+        .gravity(Vec3::ZERO)
+        .body(bar("b", [6, 6, 12], A, elastic(1e5, 0.3)))
+        .build()
+        .unwrap();
+    torn.edit_particles(|p| {
+        p.position.iter_mut().filter(|x| x.z > 6.0 * A).for_each(|x| x.z += 8.0 * A);
+    });
+    let halves = torn.ledger().sampling.n_pieces;
+    torn.edit_particles(|p| p.position[0] -= vec3(20.0, 0.0, 0.0) * A);
+    assert_eq!([halves, torn.ledger().sampling.n_pieces], [2, 3].map(Some));
 }

@@ -474,3 +474,20 @@ fn cantilever_bends_like_timoshenkos_beam() {
         }
     });
 }
+
+/// Checks that elastic matter keeps its bonds when its halves, or a single particle, are moved away: they belong to its
+/// shape and pull it together again, so that it counts as one piece.
+#[test]
+fn torn_elastic_matter_keeps_its_bonds() {
+    for_each_method(|row| {
+        let a = 0.05;
+        let body = bar("b", [6, 6, 12], a, elastic(1e5, 0.3));
+        let mut torn = world(row).gravity(Vec3::ZERO).body(body).build().unwrap();
+        torn.edit_particles(|p| {
+            p.position.iter_mut().filter(|x| x.z > 6.0 * a).for_each(|x| x.z += 8.0 * a);
+        });
+        let halves = torn.ledger().sampling.n_pieces;
+        torn.edit_particles(|p| p.position[0] -= vec3(20.0, 0.0, 0.0) * a);
+        assert_eq!([halves, torn.ledger().sampling.n_pieces], [Some(1), Some(1)], "{}", row.key);
+    });
+}

@@ -18,7 +18,7 @@ N, J (m, u, k, M); rad (mrad), deg, °; rpm; Hz (kHz, MHz); %.
 
 Limits: a number is at most 1e15 in SI, and at least 1e-15 where it must be greater than 0; a name has at most 100 bytes; a
 shape has at most 200 parts; there are at most 10,000 bodies, materials, grips, obstacles and forces each; a scene file has at
-most 6 MB, a mesh file 2 GB, and both are regular files. The data of a glTF file is in it or in its folder.
+most 2 MB, a mesh file 2 GB, and both are regular files. The data of a glTF file is in it or in its folder.
 ";
 
 /// Returns the text of `docs/scene-reference.md`.
