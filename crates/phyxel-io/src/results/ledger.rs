@@ -26,6 +26,7 @@ pub(crate) fn cells(ledger: &Ledger) -> Vec<(String, String)> {
     put("deviatoric_energy", known(parts.map(|parts| parts.deviatoric)));
     put("volumetric_energy", known(parts.map(|parts| parts.volumetric)));
     put("residual_energy", known(parts.map(|parts| parts.residual)));
+    put("repulsion_energy", known(parts.map(|parts| parts.repulsion)));
     put("gravity_energy", number(ledger.gravity_energy));
     put("plastic_work", number(ledger.plastic_work));
     let balance = ledger.balance;
@@ -305,7 +306,7 @@ mod tests {
         writer.append(&ledger(1.0 / 30.0)).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         let header = "time,time_step,time_step_reason,steps,kinetic_energy,elastic_energy,deviatoric_energy,\
-            volumetric_energy,residual_energy,gravity_energy,plastic_work,\
+            volumetric_energy,residual_energy,repulsion_energy,gravity_energy,plastic_work,\
             heat,obstacle_work,grip_work,field_work,hand_work,contact_gain,energy_error,energy_error_percent,\
             momentum_x,momentum_y,momentum_z,angular_momentum_x,angular_momentum_y,angular_momentum_z,volume,least_volume_ratio,largest_volume_ratio,inverted,particles,\
             nearest_median,nearest_smallest,crowded,pieces,yielded,pinched,max_speed,\"left, \"\"upper\"\"_force_x\",\"left, \"\"upper\"\"_force_y\",\
@@ -314,8 +315,8 @@ mod tests {
         let table = LedgerTable::parse(&text).unwrap();
         assert_eq!(table.rows.len(), 2);
         assert_eq!(table.to_text(), text);
-        assert_eq!(table.columns[37], "left, \"upper\"_force_x");
-        assert_eq!(table.rows[0][5..9], [""; 4], "no elastic energy is an empty cell");
+        assert_eq!(table.columns[38], "left, \"upper\"_force_x");
+        assert_eq!(table.rows[0][5..10], [""; 5], "no elastic energy is an empty cell");
         let bits = |name: &str| table.numbers(name).unwrap()[1].to_bits();
         assert_eq!(bits("time"), (1.0f64 / 30.0).to_bits());
         assert_eq!(bits("kinetic_energy"), (0.1f64 + 0.2).to_bits());

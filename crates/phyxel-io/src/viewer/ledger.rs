@@ -46,7 +46,7 @@ fn unit(name: &str) -> &'static str {
     match base {
         "time" | "time_step" => "s",
         "kinetic_energy" | "elastic_energy" | "gravity_energy" => "J",
-        "deviatoric_energy" | "volumetric_energy" | "residual_energy" => "J",
+        "deviatoric_energy" | "volumetric_energy" | "residual_energy" | "repulsion_energy" => "J",
         "heat" | "contact_gain" | "energy_error" => "J",
         "energy_error_percent" => "%",
         "momentum" => "kg m/s",

@@ -82,8 +82,8 @@ impl Viscosity {
         (&mut self.cg, &mut self.momentum)
     }
 
-    /// Solves (M + Δt K) v' = M v for the velocities, K from the current shape; where motion decays by less than
-    /// [`MOST_DECAY_IN_TWO`], one or two explicit steps M v' = (M − Δt K) v are as accurate and take fewer products.
+    /// Solves (M + Δt K) v' = M v for the velocities, K from the current shape. Where the quickest motion has λ Δt of at
+    /// most 3, one or two explicit steps M v' = (M − Δt K) v are as accurate and take fewer products.
     /// `free` sets the inverse masses (1/kg) of fixed components to zero. The solve is preconditioned by the masses, so
     /// every iterate keeps both momenta.
     pub fn solve(

@@ -22,6 +22,8 @@ pub struct ElasticEnergy {
     pub volumetric: Real,
     /// Energy of the penalty on motion that the fit of F does not detect (stabilization).
     pub residual: Real,
+    /// Energy of the repulsion of crowded particles.
+    pub repulsion: Real,
 }
 
 impl ElasticEnergy {
@@ -31,12 +33,16 @@ impl ElasticEnergy {
     pub fn of_strain(volume: Real, f: Mat3, density: impl Fn(Mat3) -> Real) -> Self {
         let (whole, ratio) = (density(f), f.determinant());
         let volumetric = if ratio > 0.0 { density(Mat3::IDENTITY * cbrt(ratio)) } else { 0.0 };
-        Self { deviatoric: volume * (whole - volumetric), volumetric: volume * volumetric, residual: 0.0 }
+        Self {
+            deviatoric: volume * (whole - volumetric),
+            volumetric: volume * volumetric,
+            ..Self::default()
+        }
     }
 
     /// Returns the sum of the parts.
     pub fn total(&self) -> Real {
-        self.deviatoric + self.volumetric + self.residual
+        self.deviatoric + self.volumetric + self.residual + self.repulsion
     }
 }
 
@@ -48,6 +54,7 @@ impl Add for ElasticEnergy {
             deviatoric: self.deviatoric + other.deviatoric,
             volumetric: self.volumetric + other.volumetric,
             residual: self.residual + other.residual,
+            repulsion: self.repulsion + other.repulsion,
         }
     }
 }

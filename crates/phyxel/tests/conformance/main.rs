@@ -116,7 +116,8 @@ fn elastic_energy_is_split_by_what_stores_it() {
             let ledger = world.ledger();
             let parts = ledger.elastic_parts.expect(row.key);
             assert_eq!(ledger.elastic_energy, Some(parts.total()), "{}", row.key);
-            assert_eq!(parts.total(), parts.deviatoric + parts.volumetric + parts.residual, "{}", row.key);
+            let sum = parts.deviatoric + parts.volumetric + parts.residual + parts.repulsion;
+            assert_eq!(parts.total(), sum, "{}", row.key);
             parts
         };
         let strain = 1e-4;

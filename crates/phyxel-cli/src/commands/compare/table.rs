@@ -20,6 +20,7 @@ const NO_COUNTERS: [&str; 37] = [
     "deviatoric_energy",
     "volumetric_energy",
     "residual_energy",
+    "repulsion_energy",
     "gravity_energy",
     "plastic_work",
     "heat",
@@ -133,6 +134,7 @@ fn rows(runs: &[MethodRun], measures: &[Measures]) -> Vec<Row> {
     put("volumetric_energy_end", "J", &|_, m| Cell::Number(column(m, "volumetric_energy", last)));
     put("residual_energy_end", "J", &|_, m| Cell::Number(column(m, "residual_energy", last)));
     put("residual_energy_peak", "J", &|_, m| Cell::Number(column(m, "residual_energy", peak)));
+    put("repulsion_energy_end", "J", &|_, m| Cell::Number(column(m, "repulsion_energy", last)));
     put("plastic_work_end", "J", &|_, m| Cell::Number(column(m, "plastic_work", last)));
     put("heat_end", "J", &|_, m| Cell::Number(column(m, "heat", last)));
     put("energy_error_end", "J", &|_, m| Cell::Number(column(m, "energy_error", last)));

@@ -311,13 +311,15 @@ impl Embedded {
         self.bodies[body[i] as usize].law.energy_density(self.lame.at(i), f)
     }
 
-    /// Returns Σ_i V_i Ψ(F_i) and the energy of the residual penalty, for present bonds and the given positions (J).
+    /// Returns Σ_i V_i Ψ(F_i) and the energies of the residual penalty and of the repulsion, for present bonds and the given
+    /// positions (J).
     pub(super) fn elastic_energy(&self, positions: &[Vec3], body: &[u32]) -> ElasticEnergy {
         sum_over(positions.len(), |i| {
             let (f, residual) = self.fit_with_residual(positions, i);
-            let residual = residual + self.crowding_energy(positions, i);
+            let repulsion = self.crowding_energy(positions, i);
             let density = |f| self.energy_density(body, i, f);
-            ElasticEnergy { residual, ..ElasticEnergy::of_strain(self.basis[i].volume, f, density) }
+            let strain = ElasticEnergy::of_strain(self.basis[i].volume, f, density);
+            ElasticEnergy { residual, repulsion, ..strain }
         })
     }
 

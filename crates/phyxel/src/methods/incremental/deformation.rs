@@ -343,7 +343,7 @@ impl Incremental {
             };
             let density = |f| law.energy_density(self.lame.at(i), f);
             let strain = ElasticEnergy::of_strain(particles.volume[i], self.gradient[i], density);
-            ElasticEnergy { residual: unseen + 0.5 * crowding, ..strain }
+            ElasticEnergy { residual: unseen, repulsion: 0.5 * crowding, ..strain }
         })
     }
 

@@ -151,7 +151,7 @@ fn forces_are_minus_the_gradient_of_the_energy() {
             let mut energy = |particles: &Particles| {
                 method.forces_at(particles);
                 let energy = method.elastic_energy(particles);
-                assert!(energy.residual > 0.0);
+                assert!(energy.residual > 0.0 && energy.repulsion > 0.0);
                 energy.total()
             };
             let largest = force.iter().map(|f| f.length()).fold(0.0, Real::max);
