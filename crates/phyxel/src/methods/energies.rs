@@ -33,11 +33,7 @@ impl ElasticEnergy {
     pub fn of_strain(volume: Real, f: Mat3, density: impl Fn(Mat3) -> Real) -> Self {
         let (whole, ratio) = (density(f), f.determinant());
         let volumetric = if ratio > 0.0 { density(Mat3::IDENTITY * cbrt(ratio)) } else { 0.0 };
-        Self {
-            deviatoric: volume * (whole - volumetric),
-            volumetric: volume * volumetric,
-            ..Self::default()
-        }
+        Self { deviatoric: volume * (whole - volumetric), volumetric: volume * volumetric, ..Self::default() }
     }
 
     /// Returns the sum of the parts.
