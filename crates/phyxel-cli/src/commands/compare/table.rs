@@ -10,7 +10,7 @@ use phyxel_io::scene::listed;
 /// Counters that the ledger gives per frame; all others are values at the time of the frame.
 const PER_FRAME: [&str; 2] = ["solver_iterations", "unconverged_solves"];
 /// Columns of the ledger that are not counters, besides forces.
-const NO_COUNTERS: [&str; 37] = [
+const NO_COUNTERS: [&str; 38] = [
     "time",
     "time_step",
     "time_step_reason",
