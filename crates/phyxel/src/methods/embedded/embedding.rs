@@ -1,20 +1,21 @@
 //! Embedded positions: the single shape that fits the rest bonds of all particles best.
 
-use super::{Embedded, Embedding, Pace};
+use super::{Basis, Embedded, Embedding, Pace, WorldBonds};
 use crate::linear::Solved;
-use crate::math::{Real, Vec3, square, sum_over};
+use crate::material::Lame;
+use crate::math::{Mat3, Real, Vec3, polar, square, sum_over, symmetric_part, trace};
 use crate::methods::StepContext;
-use crate::mls::Laplacian;
-use crate::neighbors::BondRows;
+use crate::mls::{Answer, Laplacian, PointAnswer, PointBonds, fit_row, gather_stored_answers};
+use crate::neighbors::{BondRows, SlotBonds};
 use crate::particles::Particles;
 use rayon::prelude::*;
 
 /// An update is made after this many times the least number of steps even if the flow is small.
 const LONG: u64 = 20;
-/// Largest number of descent steps of the nonlinear embedding.
-const MAX_DESCENTS: usize = 40;
-/// The nonlinear embedding ends where the remaining force is this fraction of the force of bonds at a strain of 1.
-const FORCE_TOLERANCE: Real = 1e-4;
+/// Largest number of passes over the bonds of a nonlinear embedding.
+const MAX_PRODUCTS: usize = 80;
+/// A Newton step reduces the forces of its quadratic model to this fraction at the least.
+const LEAST_TOLERANCE: Real = 0.03;
 
 impl Embedded {
     /// Counts a step and returns true if neighbours may have changed: much flow since the last update, or a little flow
@@ -67,50 +68,103 @@ impl Embedded {
         solver.solve(|x, out| laplacian.apply(x, out), inverse, right_side, embedded_position)
     }
 
-    /// Finds the pose of least elastic energy, like the material space of Wicke 2010: conjugate gradients
-    /// (Polak–Ribière) on the method's own energy with e in place of x, from the old positions. The step length along a
-    /// direction comes from one more force evaluation, which is exact where the energy is quadratic.
+    /// Finds the pose of least elastic energy, like the material space of Wicke 2010: Newton's method on the method's own
+    /// energy without repulsion, with e in place of x, from the old positions. The Hessian is that of linear elasticity
+    /// in frames that the polar rotations of the present pose turn, which is positive and exact where stresses vanish.
+    /// It ends where forces are `embed_tolerance` of those of bonds that are stretched by their own length.
     fn embed_by_energy(&mut self, particles: &Particles) -> Solved {
         let n = self.embedded_position.len();
-        let mut e = std::mem::take(&mut self.embedded_position);
-        let kept = self.force.clone();
-        let inverse: Vec<Real> = (0..n)
-            .map(|i| {
-                let stiffness = self.lame.at(i).p_wave_modulus() * self.basis[i].volume;
-                let h = self.support_radius[i];
-                if stiffness > 0.0 { h * h / stiffness } else { 0.0 }
-            })
-            .collect();
-        // scale of the forces of bonds that are stretched by their own length
-        let scale = sum_over(n, |i| square(self.support_radius[i]) / inverse[i].max(Real::MIN_POSITIVE));
-        let target = FORCE_TOLERANCE * FORCE_TOLERANCE * scale;
-        let mut iterations = 0;
-        self.forces_at(&e, particles);
-        let mut force = self.force.clone();
-        let product = |a: &[Vec3], b: &[Vec3]| sum_over(n, |i| a[i].dot(b[i]) * inverse[i]);
-        let mut direction: Vec<Vec3> = (0..n).map(|i| force[i] * inverse[i]).collect();
-        let mut rr = product(&force, &force);
-        while rr > target && iterations < MAX_DESCENTS {
-            let slope = sum_over(n, |i| force[i].dot(direction[i]));
-            if !(slope > 0.0) {
-                break;
-            }
-            // probes with the step length that the preconditioner suggests
-            let probe: Vec<Vec3> = (0..n).map(|i| e[i] + direction[i]).collect();
-            self.forces_at(&probe, particles);
-            let curvature = slope - sum_over(n, |i| self.force[i].dot(direction[i]));
-            let length = if curvature > 0.1 * slope { slope / curvature } else { 1.0 };
-            (0..n).for_each(|i| e[i] += direction[i] * length);
-            self.forces_at(&e, particles);
+        let Self { bonds, basis, origin, support_radius, bodies, lame, params, .. } = self;
+        let Self { embedded_position: e, answers, gradients: rotations, viscous, .. } = self;
+        let (lame, rows) = (&*lame, Rows { bonds, basis, origin });
+        let stiffness = |i: usize| lame.at(i).p_wave_modulus() * basis[i].volume;
+        let inverse = |i: usize| match stiffness(i) {
+            stiffness if stiffness > 0.0 => square(support_radius[i]) / stiffness,
+            _ => 0.0,
+        };
+        let scale = sum_over(n, |i| square(support_radius[i]) / inverse(i).max(Real::MIN_POSITIVE));
+        let target = square(params.embed_tolerance) * scale;
+        let (solver, force) = viscous.buffers();
+        (solver.of_right_hand_side, solver.starts_preconditioned) = (false, false);
+        let (mut change, mut last, mut iterations) = (vec![Vec3::ZERO; n], Real::INFINITY, 0);
+        force.resize(n, Vec3::ZERO);
+        answers.resize(n, PointAnswer::default());
+        rotations.resize(n, Mat3::IDENTITY);
+        let rr = loop {
+            rows.forces(e, (answers, rotations, force), |i, f, rotation| {
+                *rotation = polar(f).0;
+                bodies[particles.body[i] as usize].law.first_piola(lame.at(i), f)
+            });
             iterations += 1;
-            let next = product(&self.force, &self.force);
-            let beta = ((next - product(&self.force, &force)) / rr).max(0.0);
-            force.copy_from_slice(&self.force);
-            (0..n).for_each(|i| direction[i] = force[i] * inverse[i] + direction[i] * beta);
-            rr = next;
-        }
-        (self.embedded_position, self.force) = (e, kept);
+            let rr = sum_over(n, |i| force[i].length_squared() * inverse(i));
+            if rr <= target || iterations >= MAX_PRODUCTS || !rr.is_finite() {
+                break rr;
+            }
+            if rr > last {
+                // too far: halfway back
+                change.iter_mut().for_each(|d| *d *= -0.5);
+                last = Real::INFINITY;
+            } else {
+                solver.tolerance = (0.64 * target / rr).sqrt().max(LEAST_TOLERANCE);
+                solver.first_product(n).fill(Vec3::ZERO);
+                change.fill(Vec3::ZERO);
+                let stiffness = |d: &[Vec3], out: &mut [Vec3]| {
+                    rows.forces(d, (answers, rotations, out), |i, change, rotation| {
+                        let Lame { lambda, mu } = lame.at(i);
+                        let strain = symmetric_part(rotation.transpose() * change);
+                        *rotation
+                            * (strain * (2.0 * mu) + Mat3::from_diagonal(Vec3::splat(lambda * trace(strain))))
+                    });
+                    out.par_iter_mut().with_min_len(512).for_each(|force| *force = -*force);
+                };
+                let solved =
+                    solver.solve_from_product(stiffness, |i| Vec3::splat(inverse(i)), force, &mut change);
+                iterations += solved.iterations;
+                last = rr;
+            }
+            e.iter_mut().zip(&change).for_each(|(e, d)| *e += *d);
+        };
         let relative_residual = (rr / scale.max(Real::MIN_POSITIVE)).sqrt();
         Solved { iterations, relative_residual, converged: rr <= target }
+    }
+}
+
+/// Bonds with what follows from them, as the passes of the nonlinear embedding read them.
+struct Rows<'a> {
+    bonds: &'a SlotBonds,
+    basis: &'a [Basis],
+    origin: &'a [Vec3],
+}
+
+impl Rows<'_> {
+    /// Computes the forces of stresses P(i, gradient of the field, aside) and of the residual penalty (N).
+    fn forces(
+        &self,
+        field: &[Vec3],
+        (answers, aside, forces): (&mut [PointAnswer], &mut [Mat3], &mut [Vec3]),
+        stress: impl Fn(usize, Mat3, &mut Mat3) -> Mat3 + Sync,
+    ) {
+        let Self { bonds, basis, origin } = *self;
+        let points = PointBonds { references: origin, fields: field };
+        let stored = WorldBonds { bonds, points };
+        let rows = answers.par_iter_mut().zip(forces.par_iter_mut()).zip(aside.par_iter_mut());
+        rows.with_min_len(128).enumerate().for_each(|(i, ((answer, force), aside))| {
+            let own = &basis[i];
+            if own.is_degenerate() {
+                (*answer, *force) = (PointAnswer::default(), Vec3::ZERO);
+                return;
+            }
+            let is_plain = bonds.is_plain(i);
+            let fit = if is_plain { fit_row(&bonds, &points, i) } else { fit_row(&bonds, &stored, i) };
+            let gradient = fit.product * own.inverse_moment;
+            let stress = stress(i, gradient, aside) * own.volume;
+            let given = Answer {
+                carrier: stress * own.inverse_moment - gradient * own.residual,
+                residual: own.residual,
+            };
+            *force = given.own_force(own.row_sum, &fit);
+            *answer = if is_plain { points.answer(&given, i) } else { points.answer_of_stored(&given, i) };
+        });
+        gather_stored_answers(bonds, &points, answers, forces);
     }
 }

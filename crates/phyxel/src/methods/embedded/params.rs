@@ -148,7 +148,7 @@ pub struct Params {
     pub embed_every: usize,
     /// Largest plastic strain since the last update above which an update is made; the paper has 0.
     pub embed_flow: Real,
-    /// Tolerance of the embedding: residual divided by the right-hand side.
+    /// Tolerance of the embedding: residual divided by the right-hand side, or by the forces of bonds at a strain of 1.
     pub embed_tolerance: Real,
     /// Effect of a change of neighbours on the rest bonds.
     pub list_update: ListUpdate,
@@ -327,7 +327,7 @@ static SETTINGS: &[Setting<Params>] = &[
     Setting::number(
         "embed_tolerance",
         Range { min: Some((0.0, false)), max: Some((0.01, true)) },
-        "Residual of the embedding over its right-hand side; sloppy ones add up, and the paper names none.",
+        "Residual of the embedding over that of bonds stretched by their own length; sloppy ones add up, and the paper names none.",
         |p| &mut p.embed_tolerance,
     ),
     Setting::choice(
