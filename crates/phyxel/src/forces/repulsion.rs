@@ -7,7 +7,7 @@
 //!   r distance (m)   k stiffness (N/m)
 
 use crate::material::Lame;
-use crate::math::{Real, Vec3, cbrt};
+use crate::math::{Real, Vec3, quick_cbrt};
 
 /// Largest room of a particle (spacings).
 pub const MOST_ROOM: Real = 0.8;
@@ -25,7 +25,7 @@ pub fn room(nearest: Real, spacing: Real) -> Real {
 /// Returns the stiffness that a particle contributes to its pairs, for a fraction `share` of λ + 2µ (N/m).
 #[inline(always)]
 pub fn stiffness(share: Real, lame: Lame, volume: Real) -> Real {
-    share * lame.p_wave_modulus() * cbrt(volume)
+    share * lame.p_wave_modulus() * quick_cbrt(volume)
 }
 
 /// A pair of particles: the distance that it keeps, and the stiffness.

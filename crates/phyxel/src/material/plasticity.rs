@@ -244,6 +244,14 @@ impl Yielding {
         if law != Law::Corotated || !(det > LEAST_STRETCH) {
             return None;
         }
+        let limit = (self.yield_stress + self.hardening * accumulated).max(0.0);
+        // Green's strain E bounds the deviator of the strain from below by its own over the largest stretch, √(1 + 2|E|)
+        let green = (f.transpose() * f - Mat3::IDENTITY) * 0.5;
+        let (squares, sum) = (double_dot(green, green), trace(green));
+        let least = 4.0 * lame.mu * lame.mu * (squares - sum * sum / 3.0);
+        if least > limit * limit * (1.0 + 2.0 * squares.sqrt()) {
+            return None;
+        }
         let (rotation, stretch) = polar(f);
         let strain = stretch - Mat3::IDENTITY;
         let (squares, sum) = (double_dot(strain, strain), trace(strain));
@@ -255,7 +263,7 @@ impl Yielding {
                 (4.0 * mu * mu * squares + lambda * (4.0 * mu + 3.0 * lambda) * sum * sum).sqrt()
             }
         };
-        let is_elastic = magnitude <= (self.yield_stress + self.hardening * accumulated).max(0.0);
+        let is_elastic = magnitude <= limit;
         let stress = || f * (2.0 * mu) + rotation * (lambda * sum - 2.0 * mu);
         is_elastic.then(|| Unyielded { rotation, stretch, stress: stress(), shear_stress })
     }

@@ -31,6 +31,20 @@ pub fn cbrt(x: Real) -> Real {
     libm::cbrt(x)
 }
 
+/// Returns the cube root of a positive, normal number within a few units of the last place, for particle loops: three of
+/// Halley's steps from a third of the exponent.
+#[inline]
+pub fn quick_cbrt(x: Real) -> Real {
+    // bits of 1.0, of which a third is taken away
+    const TWO_THIRDS_OF_ONE: u64 = 0x3ff0_0000_0000_0000 / 3 * 2;
+    let mut root = Real::from_bits(x.to_bits() / 3 + TWO_THIRDS_OF_ONE);
+    for _ in 0..3 {
+        let cubed = root * root * root;
+        root *= (cubed + 2.0 * x) / (2.0 * cubed + x);
+    }
+    root
+}
+
 /// Returns x to the power of y; whole powers are cheaper by [`power`].
 #[inline]
 pub fn pow(x: Real, y: Real) -> Real {

@@ -6,14 +6,18 @@
 mod decompose;
 mod elementary;
 mod fnv;
+mod lanes;
 mod random;
 mod range;
 mod sums;
 
 pub use decompose::{Svd, polar, rotation, smallest_eigenvalue, svd, symmetric_eigen};
-pub use elementary::{acos, atan2, cbrt, cos, cube, exp, hypot, ln, log2, pow, power, sin, square};
+pub use elementary::{
+    acos, atan2, cbrt, cos, cube, exp, hypot, ln, log2, pow, power, quick_cbrt, sin, square,
+};
 pub use fnv::Fnv;
 pub use glam;
+pub use lanes::{LANES, Lanes, VectorLanes, mapped, matrix_lanes, vector_sum};
 pub use random::Random;
 pub use range::Range;
 pub use sums::{CHUNK, max_over, sum_over};

@@ -240,7 +240,7 @@ impl PointBonds<'_> {
 #[inline(always)]
 pub fn fit_row(bonds: &impl BondRows, geometry: &impl BondGeometry, i: usize) -> Fit {
     let (mut product, mut sum) = (Mat3::ZERO, Vec3::ZERO);
-    visit_row(bonds, geometry, i, |u, y, weight| {
+    visit_row(bonds, geometry, i, |_, u, y, weight| {
         let y = y * weight;
         sum += y;
         product += outer(y, u);
@@ -255,40 +255,54 @@ pub struct Squares {
     pub sum: Real,
     /// Smallest |y_ij|².
     pub least: Real,
+    /// Bonds with |y_ij| under the mean of both rooms, a bit each.
+    pub near: u32,
     /// Sum Σ_j w_ij u_ij with u_ij rounded to f32, as the other end of a stored bond sees it: so momentum is exact.
     pub rounded: Vec3,
 }
 
-/// Returns the fit of one row, and further sums over it.
+/// Returns the fit of one row, and further sums over it. Which bonds are near is found for given rooms of the points, in
+/// rows of up to 32 bonds.
 #[inline(always)]
-pub fn fit_row_with_squares(bonds: &impl BondRows, geometry: &impl BondGeometry, i: usize) -> (Fit, Squares) {
+pub fn fit_row_with_squares(
+    bonds: &impl BondRows,
+    geometry: &impl BondGeometry,
+    i: usize,
+    rooms: Option<&[Real]>,
+) -> (Fit, Squares) {
     let (mut product, mut sum) = (Mat3::ZERO, Vec3::ZERO);
-    let mut squares = Squares { sum: 0.0, least: Real::INFINITY, rounded: Vec3::ZERO };
-    visit_row(bonds, geometry, i, |u, field, weight| {
+    let mut squares = Squares { least: Real::INFINITY, ..Squares::default() };
+    let mut bit = 1;
+    visit_row(bonds, geometry, i, |j, u, field, weight| {
         let y = field * weight;
         sum += y;
         let squared = field.length_squared();
         squares.sum += squared * weight;
         squares.least = squares.least.min(squared);
+        if let Some(rooms) = rooms {
+            let room = rooms[i] + rooms[j];
+            squares.near |= if 4.0 * squared < room * room { bit } else { 0 };
+            bit <<= 1;
+        }
         squares.rounded += u.as_vec3().as_dvec3() * weight;
         product += outer(y, u);
     });
     (Fit { product, sum }, squares)
 }
 
-/// Visits u_ij, y_ij and w_ij of the bonds of particle i.
+/// Visits j, u_ij, y_ij and w_ij of the bonds of particle i.
 #[inline(always)]
 fn visit_row(
     bonds: &impl BondRows,
     geometry: &impl BondGeometry,
     i: usize,
-    mut visit: impl FnMut(Vec3, Vec3, Real),
+    mut visit: impl FnMut(usize, Vec3, Vec3, Real),
 ) {
     let PointBonds { references, fields } = geometry.points();
     let (p, q) = (references[i], fields[i]);
     for (bond, j, weight) in bonds.own(i) {
         let u = geometry.stored(bond, i).unwrap_or_else(|| references[j] - p);
-        visit(u, fields[j] - q, weight);
+        visit(j, u, fields[j] - q, weight);
     }
 }
 

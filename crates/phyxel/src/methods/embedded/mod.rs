@@ -12,10 +12,12 @@
 //! are shot off.
 //! Not part of this module: contact between bodies, surfaces.
 
+mod bases;
 mod change;
 mod columns;
 mod deformation;
 mod embedding;
+mod flow;
 mod neighborhoods;
 mod params;
 mod prepare;
@@ -85,10 +87,8 @@ pub struct Embedded {
     // data of the present shape
     gradients: Vec<Mat3>,
     flows: Vec<Flow>,
-    /// Squared distance to the nearest neighbour, in matter that can flow (m²).
-    closest: Vec<Real>,
-    /// True for particles with a neighbour that may be nearer than the room of both.
-    is_crowded: Vec<bool>,
+    /// Bonds that are shorter than the room of both ends at rest, a bit each, in matter that can flow.
+    near: Vec<u32>,
     /// True for particles whose bonds changed in the last flow.
     has_flowed: Vec<bool>,
     /// ln det F of each particle, computed when something flows.

@@ -1,5 +1,6 @@
 //! Update of neighbourhoods: new neighbours are found in embedded space.
 
+use super::bases::RowLanes;
 use super::{Embedded, ListUpdate};
 use crate::math::{Mat3, Real, Vec3};
 use crate::methods::StepContext;
@@ -30,10 +31,16 @@ struct Surroundings<'a> {
 }
 
 /// Scratch buffers of one thread.
-#[derive(Default)]
 struct Buffers {
     candidates: Vec<(Real, u32)>,
     bonds: Vec<(u32, Vec3)>,
+    row: RowLanes,
+}
+
+impl Buffers {
+    fn new() -> Self {
+        Self { candidates: Vec::new(), bonds: Vec::new(), row: RowLanes::new() }
+    }
 }
 
 impl Surroundings<'_> {
@@ -89,7 +96,7 @@ impl Surroundings<'_> {
         first: impl Fn(usize) -> Vec3,
         buffers: &mut Buffers,
     ) -> usize {
-        let Buffers { candidates, bonds } = buffers;
+        let Buffers { candidates, bonds, .. } = buffers;
         self.find_candidates(i, support, candidates);
         bonds.clear();
         let ends = &row.ends[..row.len()];
@@ -190,7 +197,7 @@ impl Embedded {
             let (lame, bodies) = (&*lame, &*bodies);
             let rows = bonds.par_rows_mut().zip(basis.par_iter_mut()).zip(gradients.par_iter_mut());
             let rows = rows.zip(support_radius.par_iter_mut()).with_min_len(64).enumerate();
-            let new = rows.map_init(Buffers::default, |buffers, (i, (((mut row, basis), f), support))| {
+            let new = rows.map_init(Buffers::new, |buffers, (i, (((mut row, basis), f), support))| {
                 let mean = lost.binary_search_by_key(&i, |l| l.0).ok().map(|k| lost[k].1);
                 let is_lost = keep_gradient && mean.is_some();
                 if let Some(mean) = mean.filter(|_| keep_gradient) {
@@ -221,10 +228,13 @@ impl Embedded {
                 }
                 row.set(&mut buffers.bonds);
                 let particle = (*support, particles.volume[i], lame.at(i));
-                *basis = rule.basis(&mut row, particle, |u| u);
+                buffers.row.read(&row);
+                *basis = rule.basis(&mut buffers.row, particle);
                 if keep_gradient && !basis.is_degenerate() {
-                    (*basis, _) = rule.keep_gradient(&mut row, particle, basis, inverse, (around.world, i));
+                    buffers.row.read_world(&row, around.world, i);
+                    (*basis, _) = rule.keep_gradient(&mut buffers.row, particle, basis, inverse);
                 }
+                buffers.row.write(&mut row);
                 n_new
             });
             let n_new: Vec<usize> = new.collect();

@@ -99,8 +99,7 @@ impl Embedded {
             basis: Vec::new(),
             gradients: Vec::new(),
             flows: Vec::new(),
-            closest: Vec::new(),
-            is_crowded: Vec::new(),
+            near: Vec::new(),
             has_flowed: Vec::new(),
             answers: Vec::new(),
             viscous: Viscosity::default(),
@@ -185,7 +184,7 @@ impl Embedded {
     pub(super) fn resize_scratch(&mut self, n: usize) {
         self.gradients.resize(n, Mat3::IDENTITY);
         self.flows.resize(n, Flow::NONE);
-        self.closest.resize(n, 0.0);
+        self.near.resize(n, 0);
         self.answers.resize(n, PointAnswer::default());
     }
 

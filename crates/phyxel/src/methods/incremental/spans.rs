@@ -66,7 +66,7 @@ impl Incremental {
     #[inline(always)]
     fn fit_span(&self, x: &[Vec3], i: usize) -> (Increment, Real) {
         let (bonds, points) = self.span_bonds(x);
-        let (fit, squares) = fit_row_with_squares(&bonds, &points, i);
+        let (fit, squares) = fit_row_with_squares(&bonds, &points, i, None);
         let gradient = fit.product * self.spans.rows[i].inverse;
         match gradient.determinant() > LEAST_VOLUME {
             true => (Increment { gradient, is_known: true }, squares.least),

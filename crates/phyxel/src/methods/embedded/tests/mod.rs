@@ -4,7 +4,7 @@ mod flow;
 mod forces;
 mod updates;
 
-use super::deformation::growth_to_even;
+use super::bases::growth_to_even;
 use super::*;
 use crate::contact::{BodyContactStep, BodyContacts, Contacts, Grips, Holds};
 use crate::forces::Fields;
