@@ -4,7 +4,7 @@ mod support;
 
 use phyxel::contact::{Axes, Friction, Obstacle};
 use phyxel::geometry::Shape;
-use phyxel::math::{Mat3, Real, Vec3, vec3};
+use phyxel::math::{Mat3, Real, ShortVec3, Vec3, vec3};
 use phyxel::methods::rigid::Params;
 use phyxel::particles::{Carry, StateData, StateItem, StateVisitor};
 use phyxel::world::{Body, Hold, World};
@@ -83,9 +83,11 @@ impl StateVisitor for Breaker {
             (StateData::Integers(v), Damage::Shorter { by_all }) => shorten(v, by_all),
             (StateData::Reals(v), Damage::Shorter { by_all }) => shorten(v, by_all),
             (StateData::Vectors(v), Damage::Shorter { by_all }) => shorten(v, by_all),
+            (StateData::ShortVectors(v), Damage::Shorter { by_all }) => shorten(v, by_all),
             (StateData::Matrices(v), Damage::Shorter { by_all }) => shorten(v, by_all),
             (StateData::Reals(v), Damage::NotANumber) => put(v, nan),
             (StateData::Vectors(v), Damage::NotANumber) => put(v, Vec3::splat(nan)),
+            (StateData::ShortVectors(v), Damage::NotANumber) => put(v, ShortVec3::splat(f32::NAN)),
             (StateData::Matrices(v), Damage::NotANumber) => put(v, Mat3::from_diagonal(Vec3::splat(nan))),
             (StateData::Number(x), Damage::NotANumber) => put(std::slice::from_mut(x), nan),
             _ => false,

@@ -25,6 +25,12 @@ impl Lanes {
         Self(self.0.map(f))
     }
 
+    /// Returns the numbers rounded to single precision.
+    #[inline(always)]
+    pub fn rounded(self) -> Self {
+        self.map(|x| Real::from(x as f32))
+    }
+
     /// Returns the sum over the lanes.
     #[inline(always)]
     pub fn sum(self) -> Real {

@@ -26,6 +26,8 @@ pub use sums::{CHUNK, max_over, sum_over};
 pub type Real = f64;
 /// A vector or point in space.
 pub type Vec3 = glam::DVec3;
+/// A vector in single precision, for storage.
+pub type ShortVec3 = glam::Vec3;
 /// A 3×3 matrix, stored by columns.
 pub type Mat3 = glam::DMat3;
 /// A rotation.

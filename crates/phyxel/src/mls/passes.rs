@@ -257,8 +257,6 @@ pub struct Squares {
     pub least: Real,
     /// Bonds with |y_ij| under the mean of both rooms, a bit each.
     pub near: u32,
-    /// Sum Σ_j w_ij u_ij with u_ij rounded to f32, as the other end of a stored bond sees it: so momentum is exact.
-    pub rounded: Vec3,
 }
 
 /// Returns the fit of one row, and further sums over it. Which bonds are near is found for given rooms of the points, in
@@ -284,7 +282,6 @@ pub fn fit_row_with_squares(
             squares.near |= if 4.0 * squared < room * room { bit } else { 0 };
             bit <<= 1;
         }
-        squares.rounded += u.as_vec3().as_dvec3() * weight;
         product += outer(y, u);
     });
     (Fit { product, sum }, squares)

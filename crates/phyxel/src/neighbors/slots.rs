@@ -1,26 +1,27 @@
 //! Directed bonds that change during a simulation: rows of slots, edited in place.
 
 use super::{BondRows, SLOTS};
-use crate::math::{Real, Vec3};
+use crate::math::{Real, ShortVec3, Vec3};
 use rayon::prelude::*;
 
-/// Directed bonds i → j in rows of up to [`SLOTS`], each with a reference vector and a weight. Row i is
+/// Directed bonds i → j in rows of up to [`SLOTS`], each with a reference vector in single
+/// precision and a weight. Row i is
 /// `i * SLOTS..i * SLOTS + count`, its ends ascending; the rest of the row is unused.
 #[derive(Clone, Debug, Default)]
 pub struct SlotBonds {
     counts: Vec<u32>,
     ends: Vec<u32>,
-    vectors: Vec<Vec3>,
+    vectors: Vec<ShortVec3>,
     weights: Vec<f32>,
     /// Offsets of the bonds that end at j: `incoming[offsets[j]..offsets[j + 1]]`, ascending.
     offsets: Vec<u32>,
     incoming: Vec<u32>,
     /// Weights of those bonds in the same order, so that gathers read memory in order.
     incoming_weights: Vec<f32>,
-    /// Reference vectors of those bonds whose rows are not plain, rounded to f32 (m); empty if all rows are plain.
-    incoming_vectors: Vec<[f32; 3]>,
-    /// True for rows whose reference vectors are exactly the differences of positions that the caller has: these are
-    /// quicker to read ([`SlotBonds::find_plain_rows`]).
+    /// Reference vectors of those bonds whose rows are not plain (m); empty if all rows are plain.
+    incoming_vectors: Vec<ShortVec3>,
+    /// True for rows whose reference vectors are the rounded differences of positions that the caller has, whose exact
+    /// differences hold then: these are quicker to read ([`SlotBonds::find_plain_rows`]).
     is_plain: Vec<bool>,
 }
 
@@ -32,7 +33,7 @@ pub struct SlotRow<'a> {
     /// Particles at which the bonds end.
     pub ends: &'a mut [u32],
     /// Reference vectors (m).
-    pub vectors: &'a mut [Vec3],
+    pub vectors: &'a mut [ShortVec3],
     /// Weights (1).
     pub weights: &'a mut [f32],
 }
@@ -49,15 +50,38 @@ impl SlotRow<'_> {
         *self.count == 0
     }
 
+    /// Returns the reference vector in slot k (m).
+    #[inline(always)]
+    pub fn vector(&self, k: usize) -> Vec3 {
+        self.vectors[k].as_dvec3()
+    }
+
+    /// Changes the reference vectors in use.
+    pub fn map_vectors(&mut self, map: impl Fn(Vec3) -> Vec3) {
+        let n = self.len();
+        self.vectors[..n].iter_mut().for_each(|u| *u = map(u.as_dvec3()).as_vec3());
+    }
+
+    /// Returns true if the reference vectors of row i are the rounded differences of origins.
+    pub fn is_plain(&self, origins: &[Vec3], i: usize) -> bool {
+        are_differences(&self.ends[..self.len()], self.vectors, origins, i)
+    }
+
     /// Replaces the bonds by the given ones, sorted by their ends; those over [`SLOTS`] are left out.
     pub fn set(&mut self, bonds: &mut [(u32, Vec3)]) {
         bonds.sort_unstable_by_key(|bond| bond.0);
         let n = bonds.len().min(SLOTS);
         for (k, &(end, vector)) in bonds[..n].iter().enumerate() {
-            (self.ends[k], self.vectors[k]) = (end, vector);
+            (self.ends[k], self.vectors[k]) = (end, vector.as_vec3());
         }
         *self.count = n as u32;
     }
+}
+
+/// Returns true if the vectors from i to the ends are the rounded differences of origins.
+#[inline]
+fn are_differences(ends: &[u32], vectors: &[ShortVec3], origins: &[Vec3], i: usize) -> bool {
+    ends.iter().zip(vectors).all(|(&j, u)| *u == (origins[j as usize] - origins[i]).as_vec3())
 }
 
 impl SlotBonds {
@@ -72,7 +96,7 @@ impl SlotBonds {
     pub fn resize(&mut self, n: usize) {
         self.counts.resize(n, 0);
         self.ends.resize(n * SLOTS, 0);
-        self.vectors.resize(n * SLOTS, Vec3::ZERO);
+        self.vectors.resize(n * SLOTS, ShortVec3::ZERO);
         self.weights.resize(n * SLOTS, 0.0);
         self.is_plain.resize(n, false);
     }
@@ -101,8 +125,8 @@ impl SlotBonds {
 
     /// Returns the reference vectors of row i (m).
     #[inline(always)]
-    pub fn vectors(&self, i: usize) -> &[Vec3] {
-        &self.vectors[i * SLOTS..i * SLOTS + self.count(i)]
+    pub fn vectors(&self, i: usize) -> impl ExactSizeIterator<Item = Vec3> + Clone + '_ {
+        self.vectors[i * SLOTS..i * SLOTS + self.count(i)].iter().map(|u| u.as_dvec3())
     }
 
     /// Returns the weights of row i.
@@ -114,7 +138,7 @@ impl SlotBonds {
     /// Returns the reference vector of a bond (m).
     #[inline(always)]
     pub fn vector(&self, bond: usize) -> Vec3 {
-        self.vectors[bond]
+        self.vectors[bond].as_dvec3()
     }
 
     /// Returns the index of the bond i → j, if there is one.
@@ -174,7 +198,7 @@ impl SlotBonds {
         if n_copied == 0 {
             self.incoming_vectors = Vec::new();
         }
-        self.incoming_vectors.resize(n_copied, [0.0; 3]);
+        self.incoming_vectors.resize(n_copied, ShortVec3::ZERO);
         let Self { incoming, incoming_weights, incoming_vectors, weights, vectors, is_plain, .. } = self;
         let copies = incoming_weights.par_iter_mut().zip(incoming.par_iter()).with_min_len(4096);
         if n_copied == 0 {
@@ -190,20 +214,19 @@ impl SlotBonds {
             if is_changed(owner) {
                 *weight = weights[bond as usize];
                 if !is_plain[owner] {
-                    *vector = vectors[bond as usize].as_vec3().to_array();
+                    *vector = vectors[bond as usize];
                 }
             }
         });
     }
 
-    /// Finds which of the rows that have changed have reference vectors that are exactly the differences of `origins`. Forces
+    /// Finds which of the rows that have changed have reference vectors that are the rounded differences of `origins`. Forces
     /// depend on it in their last bits, so it must follow from bonds and origins alone, not from what happened before.
     pub fn find_plain_rows(&mut self, origins: &[Vec3], is_changed: impl Fn(usize) -> bool + Sync) {
         let mut is_plain = std::mem::take(&mut self.is_plain);
         is_plain.par_iter_mut().with_min_len(512).enumerate().for_each(|(i, is_plain)| {
             if is_changed(i) {
-                let mut row = self.ends(i).iter().zip(self.vectors(i));
-                *is_plain = row.all(|(&j, u)| *u == origins[j as usize] - origins[i]);
+                *is_plain = are_differences(self.ends(i), &self.vectors[i * SLOTS..], origins, i);
             }
         });
         self.is_plain = is_plain;
@@ -227,19 +250,19 @@ impl SlotBonds {
         self.incoming[range].iter().map(|&bond| (bond as usize, bond as usize / SLOTS))
     }
 
-    /// Iterates over the bonds j → i: (j, weight, reference vector in f32 unless row j is plain).
+    /// Iterates over the bonds j → i: (j, weight, reference vector unless row j is plain).
     #[inline(always)]
     pub fn incoming_vectors(&self, i: usize) -> impl Iterator<Item = (usize, Real, Option<Vec3>)> {
         let first = self.offsets[i] as usize;
         self.incoming(i).enumerate().map(move |(k, (_, owner, weight))| {
-            let vector = || Vec3::from(self.incoming_vectors[first + k].map(Real::from));
+            let vector = || self.incoming_vectors[first + k].as_dvec3();
             (owner, weight, (!self.is_plain[owner]).then(vector))
         })
     }
 
     /// Returns counts, ends and vectors of all slots, used or not, for visitors that save and load them. After loading,
     /// [`SlotBonds::restore`] must be called.
-    pub fn arrays_mut(&mut self) -> (&mut Vec<u32>, &mut Vec<u32>, &mut Vec<Vec3>) {
+    pub fn arrays_mut(&mut self) -> (&mut Vec<u32>, &mut Vec<u32>, &mut Vec<ShortVec3>) {
         (&mut self.counts, &mut self.ends, &mut self.vectors)
     }
 
@@ -250,7 +273,7 @@ impl SlotBonds {
         for i in 0..n {
             let mut row = self.row_mut(i);
             let mut used: Vec<(u32, Vec3)> =
-                row.ends.iter().copied().zip(row.vectors.iter().copied()).take(row.len()).collect();
+                (0..row.len().min(SLOTS)).map(|k| (row.ends[k], row.vector(k))).collect();
             if used.iter().any(|bond| bond.0 as usize >= n) || !used.is_sorted_by_key(|bond| bond.0) {
                 used.retain(|bond| (bond.0 as usize) < n);
                 row.set(&mut used);
@@ -272,8 +295,9 @@ impl SlotBonds {
     /// keep their order; later ones may go anywhere. Ends become `place[end]`, ascending; bonds to a place of `u32::MAX` are
     /// dropped. Weights and incoming bonds must be computed afterwards.
     pub fn rearrange(&mut self, rows: &[usize], n_sorted: usize, place: &[u32]) {
-        let later: Vec<(u32, Vec<u32>, Vec<Vec3>)> = (n_sorted..self.counts.len())
-            .map(|row| (self.counts[row], self.ends(row).to_vec(), self.vectors(row).to_vec()))
+        let slots = |row: usize| row * SLOTS..row * SLOTS + self.count(row);
+        let later: Vec<(u32, Vec<u32>, Vec<ShortVec3>)> = (n_sorted..self.counts.len())
+            .map(|row| (self.counts[row], self.ends(row).to_vec(), self.vectors[slots(row)].to_vec()))
             .collect();
         (self.incoming, self.incoming_weights, self.incoming_vectors) = (Vec::new(), Vec::new(), Vec::new());
         self.is_plain.clear();
@@ -297,8 +321,7 @@ impl SlotBonds {
         }
         self.par_rows_mut().with_min_len(64).for_each_init(Vec::new, |bonds, mut row| {
             bonds.clear();
-            let used = row.ends.iter().zip(row.vectors.iter()).take(*row.count as usize);
-            let moved = used.map(|(&end, &vector)| (place[end as usize], vector));
+            let moved = (0..row.len()).map(|k| (place[row.ends[k] as usize], row.vector(k)));
             bonds.extend(moved.filter(|bond| bond.0 != u32::MAX));
             row.set(bonds);
         });
@@ -374,17 +397,17 @@ mod tests {
         for i in 0..40 {
             let row = bonds.row_mut(i);
             for k in 0..row.len() {
-                row.vectors[k] = origins[row.ends[k] as usize] - origins[i];
+                row.vectors[k] = (origins[row.ends[k] as usize] - origins[i]).as_vec3();
             }
         }
         let i = (0..40).find(|&i| bonds.count(i) > 3).unwrap();
-        bonds.row_mut(i).vectors[2].y += 1e-15;
+        bonds.row_mut(i).vectors[2].y += 1e-6;
         bonds.find_plain_rows(&origins, |_| true);
         assert!((0..40).all(|k| bonds.is_plain(k) == (k != i)));
         // rows are looked at where they changed, and may become plain again
-        bonds.row_mut(i).vectors[2] = origins[bonds.ends(i)[2] as usize] - origins[i];
+        bonds.row_mut(i).vectors[2] = (origins[bonds.ends(i)[2] as usize] - origins[i]).as_vec3();
         let other = (0..40).find(|&k| k != i && bonds.count(k) > 3).unwrap();
-        bonds.row_mut(other).vectors[0].x += 1e-15;
+        bonds.row_mut(other).vectors[0].x += 1e-6;
         bonds.find_plain_rows(&origins, |k| k == i);
         assert!((0..40).all(|k| bonds.is_plain(k)));
         bonds.find_plain_rows(&origins, |k| k == other);
@@ -412,12 +435,8 @@ mod tests {
         let mut bonds = old.clone();
         bonds.rearrange(&rows, n, &place);
         for (k, &row) in rows.iter().enumerate() {
-            let mut expected: Vec<(u32, Vec3)> = old
-                .ends(row)
-                .iter()
-                .map(|&end| place[end as usize])
-                .zip(old.vectors(row).iter().copied())
-                .collect();
+            let mut expected: Vec<(u32, Vec3)> =
+                old.ends(row).iter().map(|&end| place[end as usize]).zip(old.vectors(row)).collect();
             expected.sort_unstable_by_key(|bond| bond.0);
             assert_eq!(bonds.ends(k), expected.iter().map(|b| b.0).collect::<Vec<_>>());
         }

@@ -101,11 +101,13 @@ impl StateVisitor for Remap {
                 // columns that do not exist yet
                 StateData::Reals(v) if v.is_empty() => {}
                 StateData::Vectors(v) if v.is_empty() => {}
+                StateData::ShortVectors(v) if v.is_empty() => {}
                 StateData::Matrices(v) if v.is_empty() => {}
                 StateData::Integers(v) if v.is_empty() => {}
                 StateData::Reals(v) => *v = self.carried(v, item.carry),
                 StateData::Vectors(v) => *v = self.carried(v, item.carry),
                 StateData::Matrices(v) => *v = self.carried(v, item.carry),
+                StateData::ShortVectors(v) => *v = self.origins.iter().map(|o| v[o.first()]).collect(),
                 StateData::Integers(v) => *v = self.origins.iter().map(|o| v[o.first()]).collect(),
                 StateData::Parameter(Parameter::Column(v)) => *v = self.carried(v, item.carry),
                 StateData::Parameter(Parameter::Uniform(_))

@@ -55,6 +55,7 @@ impl StateVisitor for Soundness {
         let (n_rows, is_finite) = match &item.data {
             StateData::Reals(v) => (v.len(), v.iter().all(|x| !x.is_nan())),
             StateData::Vectors(v) => (v.len(), v.iter().all(|x| Vec3::is_finite(*x))),
+            StateData::ShortVectors(v) => (v.len(), v.iter().all(|x| x.is_finite())),
             StateData::Matrices(v) => (v.len(), v.iter().all(Mat3::is_finite)),
             StateData::Integers(v) => (v.len(), true),
             StateData::Parameter(p) if p.values().len() != 1 => (p.values().len(), true),

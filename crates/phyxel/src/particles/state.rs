@@ -1,7 +1,7 @@
 //! Access to state: each array is listed once; checkpoints, reordering, splitting, merging and digests are visitors.
 
 use super::Parameter;
-use crate::math::{Fnv, Mat3, Real, Vec3};
+use crate::math::{Fnv, Mat3, Real, ShortVec3, Vec3};
 
 /// Name of the set of single numbers that decide which items follow them. A visitor that compares all state before it
 /// replaces any must replace these at once.
@@ -27,6 +27,8 @@ pub enum StateData<'a> {
     Reals(&'a mut Vec<Real>),
     /// One vector per row.
     Vectors(&'a mut Vec<Vec3>),
+    /// One vector in single precision per row.
+    ShortVectors(&'a mut Vec<ShortVec3>),
     /// One matrix per row.
     Matrices(&'a mut Vec<Mat3>),
     /// One integer per row.
@@ -86,6 +88,9 @@ impl StateVisitor for Digest {
         match item.data {
             StateData::Reals(v) => v.iter().for_each(|x| self.add_real(x)),
             StateData::Vectors(v) => v.iter().flat_map(Vec3::to_array).for_each(|x| self.add_real(&x)),
+            StateData::ShortVectors(v) => {
+                v.iter().flat_map(ShortVec3::to_array).for_each(|x| self.add_real(&Real::from(x)));
+            }
             StateData::Matrices(v) => v.iter().flat_map(Mat3::to_cols_array).for_each(|x| self.add_real(&x)),
             StateData::Integers(v) => v.iter().for_each(|&x| self.add(u64::from(x))),
             StateData::Parameter(parameter) => {

@@ -1,6 +1,6 @@
 //! Functions that save and restore worlds, and run them on any number of threads.
 
-use phyxel::math::{Mat3, Real, Vec3};
+use phyxel::math::{Mat3, Real, ShortVec3, Vec3};
 use phyxel::particles::{Parameter, StateData, StateItem, StateVisitor};
 use phyxel::world::World;
 
@@ -58,6 +58,12 @@ impl StateVisitor for Copy {
                 v,
                 |x| x.to_array().map(bits).to_vec(),
                 |b| Vec3::new(Real::from_bits(b[0]), Real::from_bits(b[1]), Real::from_bits(b[2])),
+                3,
+            ),
+            StateData::ShortVectors(v) => self.pass(
+                v,
+                |x| x.to_array().map(|x| u64::from(x.to_bits())).to_vec(),
+                |b| ShortVec3::from_array([0, 1, 2].map(|k| f32::from_bits(b[k] as u32))),
                 3,
             ),
             StateData::Integers(v) => self.pass(v, |x| vec![u64::from(*x)], |b| b[0] as u32, 1),

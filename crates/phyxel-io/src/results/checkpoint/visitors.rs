@@ -1,7 +1,7 @@
 //! Visitors that write the state of a world as bytes, and restore it.
 
 use super::{CHUNK, CheckpointError};
-use phyxel::math::{Mat3, Vec3};
+use phyxel::math::{Mat3, ShortVec3, Vec3};
 use phyxel::particles::{LAYOUT, Parameter, StateData, StateItem, StateVisitor};
 use std::io::{self, ErrorKind, Read, Write};
 
@@ -45,6 +45,7 @@ fn kind(data: &StateData<'_>) -> (&'static str, u8, usize) {
         StateData::Number(_) => ("number", 4, 8),
         StateData::Counter(_) => ("counter", 5, 8),
         StateData::Parameter(_) => ("parameter", 6, 8),
+        StateData::ShortVectors(_) => ("short vectors", 7, 12),
     }
 }
 
@@ -70,6 +71,7 @@ impl<W: Write> Writer<W> {
         let n_rows = match &item.data {
             StateData::Reals(v) => v.len(),
             StateData::Vectors(v) => v.len(),
+            StateData::ShortVectors(v) => v.len(),
             StateData::Matrices(v) => v.len(),
             StateData::Integers(v) => v.len(),
             StateData::Parameter(parameter) => parameter.values().len(),
@@ -84,6 +86,9 @@ impl<W: Write> Writer<W> {
             StateData::Matrices(v) => v.iter().flat_map(Mat3::to_cols_array).try_for_each(put),
             StateData::Parameter(parameter) => parameter.values().iter().copied().try_for_each(put),
             StateData::Number(x) => put(*x),
+            StateData::ShortVectors(v) => {
+                v.iter().flat_map(ShortVec3::to_array).try_for_each(|x| out.write_all(&x.to_le_bytes()))
+            }
             StateData::Integers(v) => v.iter().try_for_each(|x| out.write_all(&x.to_le_bytes())),
             StateData::Counter(x) => out.write_all(&x.to_le_bytes()),
         }
@@ -222,6 +227,10 @@ fn replace(data: StateData<'_>, input: &mut impl Read, n_rows: usize) -> io::Res
         StateData::Matrices(v) => {
             replace_rows(v, input, n_rows, |row: &[u8; 72]| Mat3::from_cols_array(&reals(row)))
         }
+        StateData::ShortVectors(v) => replace_rows(v, input, n_rows, |row: &[u8; 12]| {
+            let word = |k: usize| f32::from_le_bytes([row[k], row[k + 1], row[k + 2], row[k + 3]]);
+            ShortVec3::new(word(0), word(4), word(8))
+        }),
         StateData::Integers(v) => replace_rows(v, input, n_rows, |row: &[u8; 4]| u32::from_le_bytes(*row)),
         StateData::Parameter(parameter) => {
             let mut values = Vec::new();

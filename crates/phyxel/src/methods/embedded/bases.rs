@@ -53,8 +53,15 @@ impl RowLanes {
         let n = row.len();
         self.n_blocks = n.div_ceil(LANES);
         for k in 0..self.n_blocks * LANES {
-            let u = if k < n { row.vectors[k] } else { Vec3::new(FAR, 0.0, 0.0) };
+            let u = if k < n { row.vector(k) } else { Vec3::new(FAR, 0.0, 0.0) };
             put(&mut self.rest[k / LANES], k, u);
+        }
+    }
+
+    /// Takes the differences of origins as the rest bonds of a row of particle i.
+    fn read_differences(&mut self, row: &SlotRow<'_>, origin: &[Vec3], i: usize) {
+        for (k, &j) in row.ends[..row.len()].iter().enumerate() {
+            put(&mut self.rest[k / LANES], k, origin[j as usize] - origin[i]);
         }
     }
 
@@ -67,28 +74,34 @@ impl RowLanes {
         }
     }
 
-    /// Writes rest bonds and weights to their row.
-    pub(super) fn write(&self, row: &mut SlotRow<'_>) {
+    /// Writes the rest bonds to their row.
+    fn write(&self, row: &mut SlotRow<'_>) {
         for k in 0..row.len() {
-            row.vectors[k] = Vec3::from(self.rest[k / LANES].map(|lanes| lanes.0[k % LANES]));
+            row.vectors[k] = Vec3::from(self.rest[k / LANES].map(|lanes| lanes.0[k % LANES])).as_vec3();
+        }
+    }
+
+    /// Writes the weights to their row.
+    fn write_weights(&self, row: &mut SlotRow<'_>) {
+        for k in 0..row.len() {
             row.weights[k] = self.weights[k / LANES].0[k % LANES] as f32;
         }
     }
 
-    /// Maps the rest bonds, u ← M u.
+    /// Maps the rest bonds, u ← M u, rounded as they are stored.
     #[inline(always)]
     pub(super) fn map(&mut self, m: Mat3) {
         let m = matrix_lanes(m);
-        self.rest[..self.n_blocks].iter_mut().for_each(|u| *u = mapped(&m, u));
+        self.rest[..self.n_blocks].iter_mut().for_each(|u| *u = mapped(&m, u).map(Lanes::rounded));
     }
 
-    /// Maps both bonds to rest bonds, u ← M u + N x.
+    /// Maps both bonds to rest bonds, u ← M u + N x, rounded as they are stored.
     #[inline(always)]
     pub(super) fn map_both(&mut self, m: Mat3, n: Mat3) {
         let (m, n) = (matrix_lanes(m), matrix_lanes(n));
         for (u, x) in self.rest[..self.n_blocks].iter_mut().zip(&self.world) {
             let (a, b) = (mapped(&m, u), mapped(&n, x));
-            *u = std::array::from_fn(|k| a[k] + b[k]);
+            *u = std::array::from_fn(|k| (a[k] + b[k]).rounded());
         }
     }
 
@@ -99,7 +112,7 @@ impl RowLanes {
         for (u, weight) in self.rest[..self.n_blocks].iter().zip(&mut self.weights) {
             let q = (one - (u[0] * u[0] + u[1] * u[1] + u[2] * u[2]) * scale).map(|q| q.max(0.0));
             // as they are stored
-            *weight = (q * q * q).map(|w| Real::from(w as f32));
+            *weight = (q * q * q).rounded();
         }
     }
 
@@ -179,6 +192,25 @@ impl BasisRule {
         Basis { inverse_moment, row_sum, residual: stiffness / size, volume, weight_sum }
     }
 
+    /// Writes rest bonds and weights to their row. A basis follows from bonds and origins alone, whatever happened before:
+    /// that of a plain row is of the exact differences of the origins.
+    #[inline]
+    pub(super) fn finish(
+        self,
+        lanes: &mut RowLanes,
+        row: &mut SlotRow<'_>,
+        particle: (Real, Real, Lame),
+        basis: &mut Basis,
+        (origin, i): (&[Vec3], usize),
+    ) {
+        lanes.write(row);
+        if row.is_plain(origin, i) {
+            lanes.read_differences(row, origin, i);
+            *basis = self.basis(lanes, particle);
+        }
+        lanes.write_weights(row);
+    }
+
     /// Corrects the rest bonds of a row by C = F_old⁻¹ F_new, so that F keeps its old value. Weights change with the
     /// bonds, hence the rounds. If a correction were large, or the last one not small, all rest bonds are set to those
     /// that F_old explains: a neighbourhood that determines F badly must not gain energy. Returns the basis and the
@@ -226,10 +258,10 @@ pub(super) fn growth_to_even(
     }
     let n = row.len();
     let (mut sum, mut moment) = (0.0, Vec3::ZERO);
-    for ((&j, &u), &w) in row.ends[..n].iter().zip(&row.vectors[..n]).zip(&row.weights[..n]) {
+    for ((&j, u), &w) in row.ends[..n].iter().zip(&row.vectors[..n]).zip(&row.weights[..n]) {
         let weighted = (log_volume[j as usize] - log_volume[i]) * Real::from(w);
         sum += weighted;
-        moment += u * weighted;
+        moment += u.as_dvec3() * weighted;
     }
     let slope = basis.inverse_moment * basis.row_sum;
     let way = (sum - slope.dot(moment)) / (1.0 + basis.weight_sum - slope.dot(basis.row_sum));
@@ -247,13 +279,14 @@ impl Embedded {
         let rule = self.basis_rule();
         let n = particles.len();
         self.basis.resize(n, Basis::default());
-        let Self { bonds, basis, support_radius, lame, .. } = self;
+        let Self { bonds, basis, support_radius, lame, origin, .. } = self;
         let (lame, support_radius, volume) = (&*lame, &*support_radius, &particles.volume);
         let rows = bonds.par_rows_mut().zip(basis.par_iter_mut()).with_min_len(MIN_ROWS).enumerate();
         rows.for_each_init(RowLanes::new, |lanes, (i, (mut row, basis))| {
+            let particle = (support_radius[i], volume[i], lame.at(i));
             lanes.read(&row);
-            *basis = rule.basis(lanes, (support_radius[i], volume[i], lame.at(i)));
-            lanes.write(&mut row);
+            *basis = rule.basis(lanes, particle);
+            rule.finish(lanes, &mut row, particle, basis, (origin, i));
         });
         self.bonds.find_plain_rows(&self.origin, |_| true);
         self.bonds.copy_bonds(|_| true);
@@ -266,8 +299,8 @@ impl Embedded {
 
     /// Returns A_i and Σ_j w_ij.
     pub(super) fn moment(&self, i: usize) -> (Mat3, Real) {
-        let row = self.bonds.vectors(i).iter().zip(self.bonds.weights(i));
-        row.fold((Mat3::ZERO, 0.0), |(moment, sum), (&u, &w)| {
+        let row = self.bonds.vectors(i).zip(self.bonds.weights(i));
+        row.fold((Mat3::ZERO, 0.0), |(moment, sum), (u, &w)| {
             let w = Real::from(w);
             (moment + outer(u * w, u), sum + w)
         })

@@ -170,7 +170,7 @@ impl Embedded {
             let given = Answer { carrier: stress * own.inverse_moment * own.volume - f * residual, residual };
             (*answer, *force) = match is_plain {
                 true => (points.answer(&given, i), given.own_force(own.row_sum, &fit)),
-                false => (points.answer_of_stored(&given, i), given.own_force(squares.rounded, &fit)),
+                false => (points.answer_of_stored(&given, i), given.own_force(own.row_sum, &fit)),
             };
         });
     }
@@ -266,8 +266,12 @@ impl Embedded {
         if own.is_degenerate() {
             return Mat3::IDENTITY;
         }
-        let geometry = WorldBonds { bonds: &self.bonds, points: self.points(positions) };
-        fit_row(&&self.bonds, &geometry, i).product * own.inverse_moment
+        let (bonds, points) = (&&self.bonds, self.points(positions));
+        let fit = match self.bonds.is_plain(i) {
+            true => fit_row(bonds, &points, i),
+            false => fit_row(bonds, &WorldBonds { bonds, points }, i),
+        };
+        fit.product * own.inverse_moment
     }
 
     /// Returns F_i and the energy c/2 Σ_j w_ij |x_ij − F_i u_ij|² of the residual penalty (J). F minimises that sum,
@@ -277,8 +281,11 @@ impl Embedded {
         if own.is_degenerate() {
             return (Mat3::IDENTITY, 0.0);
         }
-        let geometry = WorldBonds { bonds: &self.bonds, points: self.points(positions) };
-        let (fit, squares) = fit_row_with_squares(&&self.bonds, &geometry, i, None);
+        let (bonds, points) = (&&self.bonds, self.points(positions));
+        let (fit, squares) = match self.bonds.is_plain(i) {
+            true => fit_row_with_squares(bonds, &points, i, None),
+            false => fit_row_with_squares(bonds, &WorldBonds { bonds, points }, i, None),
+        };
         let f = fit.product * own.inverse_moment;
         let residual = (squares.sum - double_dot(f, fit.product)).max(0.0);
         (f, 0.5 * own.residual * residual)

@@ -48,7 +48,7 @@ impl Embedded {
     fn embed_by_least_squares(&mut self) -> Solved {
         // frees scratch buffers of the next step and data that the update recomputes, to make room for the Laplacian
         (self.flows, self.answers, self.gradients) = (Vec::new(), Vec::new(), Vec::new());
-        let Self { bonds, laplacian, viscous, embedded_position, params, .. } = self;
+        let Self { bonds, laplacian, viscous, embedded_position, params, origin, .. } = self;
         let bonds = &*bonds;
         let (solver, right_side) = viscous.buffers();
         (solver.tolerance, solver.of_right_hand_side) = (params.embed_tolerance, true);
@@ -57,8 +57,12 @@ impl Embedded {
         let weight = |w: Real| Laplacian::quantized(w * w);
         right_side.resize(bonds.n_rows(), Vec3::ZERO);
         right_side.par_iter_mut().with_min_len(128).enumerate().for_each(|(i, b)| {
-            let own = bonds.own(i).map(|(bond, _, w)| bonds.vector(bond) * weight(w));
-            let incoming = bonds.incoming(i).map(|(bond, _, w)| bonds.vector(bond) * weight(w));
+            let rest = |bond: usize, owner: usize, end: usize| match bonds.is_plain(owner) {
+                true => origin[end] - origin[owner],
+                false => bonds.vector(bond),
+            };
+            let own = bonds.own(i).map(|(bond, j, w)| rest(bond, i, j) * weight(w));
+            let incoming = bonds.incoming(i).map(|(bond, j, w)| rest(bond, j, i) * weight(w));
             *b = incoming.sum::<Vec3>() - own.sum::<Vec3>();
         });
         let inverse = |i: usize| match laplacian.diagonal(i) {

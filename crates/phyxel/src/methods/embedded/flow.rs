@@ -49,7 +49,8 @@ impl Embedded {
             let largest = max_over(flows.len(), |i| flows[i].strain).map_or(0.0, |m| m.0);
             let rule = self.basis_rule();
             let (x, relaxes) = (&particles.position, self.params.stabilization > 0.0);
-            let Self { bonds, basis, support_radius, lame, flows, gradients, log_volume, .. } = self;
+            let Self { bonds, basis, support_radius, lame, flows, gradients, log_volume, origin, .. } = self;
+            let origin = &*origin;
             let gradients = &*gradients;
             if relaxes {
                 let of = |f: &Mat3| ln(f.determinant().max(LEAST_VOLUME_RATIO));
@@ -82,7 +83,7 @@ impl Embedded {
                             lanes.map(map);
                             *basis = rule.basis(lanes, particle);
                         }
-                        lanes.write(&mut row);
+                        rule.finish(lanes, &mut row, particle, basis, (origin, i));
                         let (((hardening, strain), work), gradient) = state;
                         *hardening += flow.hardening;
                         *strain += flow.strain;

@@ -314,7 +314,7 @@ impl Method for Embedded {
             |name, unit, set, carry, data| visitor.visit(StateItem { name, unit, set, carry, data });
         item("bond_count", "1", PARTICLES, Carry::Copy, StateData::Integers(counts));
         item("bond_end", "1", BONDS, Carry::Index(PARTICLES), StateData::Integers(ends));
-        item("rest_bond", "m", BONDS, Carry::Copy, StateData::Vectors(vectors));
+        item("rest_bond", "m", BONDS, Carry::Copy, StateData::ShortVectors(vectors));
         let Pace { n_steps, flowed, time_scale_ratio, shortening } = &mut self.pace;
         let mut counter = |name, n| item(name, "1", "", Carry::Copy, StateData::Counter(n));
         let t = &mut self.tallies;
@@ -349,7 +349,7 @@ impl Method for Embedded {
 
     fn visit_bonds(&self, _particles: &Particles, i: usize, visit: &mut dyn FnMut(usize, Vec3)) {
         let bonds = self.bonds.ends(i).iter().zip(self.bonds.vectors(i));
-        bonds.for_each(|(&j, u)| visit(j as usize, *u));
+        bonds.for_each(|(&j, u)| visit(j as usize, u));
     }
 
     /// Counts pieces by bonds that transmit force: bonds outside the support have no weight, and a degenerate

@@ -119,7 +119,7 @@ impl Surroundings<'_> {
             }
             let j = candidates[k].1;
             match ends.binary_search(&j) {
-                Ok(slot) => bonds.push((j, row.vectors[slot])),
+                Ok(slot) => bonds.push((j, row.vector(slot))),
                 Err(_) if self.belong_together(i, j as usize) => {
                     bonds.push((j, first(j as usize)));
                     n_new += 1;
@@ -184,7 +184,7 @@ impl Embedded {
             let rule = self.basis_rule();
             let lost = self.gradients_around_lost();
             let growths = self.growths(particles);
-            let Self { bonds, basis, gradients, lame, bodies, support_radius, .. } = self;
+            let Self { bonds, basis, gradients, lame, bodies, support_radius, origin, .. } = self;
             let around = Surroundings {
                 grid: &grid,
                 world: &particles.position,
@@ -206,7 +206,7 @@ impl Embedded {
                 let growth = growths.get(i).copied().unwrap_or(1.0);
                 if growth > 1.0 {
                     *f *= 1.0 / growth;
-                    row.vectors.iter_mut().for_each(|u| *u *= growth);
+                    row.map_vectors(|u| u * growth);
                 }
                 let inverse = if keep_gradient { f.inverse() } else { Mat3::IDENTITY };
                 let first = |j: usize| match keep_gradient {
@@ -234,7 +234,7 @@ impl Embedded {
                     buffers.row.read_world(&row, around.world, i);
                     (*basis, _) = rule.keep_gradient(&mut buffers.row, particle, basis, inverse);
                 }
-                buffers.row.write(&mut row);
+                rule.finish(&mut buffers.row, &mut row, particle, basis, (origin, i));
                 n_new
             });
             let n_new: Vec<usize> = new.collect();

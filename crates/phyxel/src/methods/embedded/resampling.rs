@@ -81,14 +81,14 @@ impl Editor<'_> {
             *row.count += 1;
             n
         } else {
-            let longest = (0..n)
-                .max_by(|&a, &b| row.vectors[a].length_squared().total_cmp(&row.vectors[b].length_squared()));
+            let squared = |k: usize| row.vector(k).length_squared();
+            let longest = (0..n).max_by(|&a, &b| squared(a).total_cmp(&squared(b)));
             match longest {
-                Some(slot) if vector.length_squared() < row.vectors[slot].length_squared() => slot,
+                Some(slot) if vector.length_squared() < squared(slot) => slot,
                 _ => return,
             }
         };
-        (row.ends[slot], row.vectors[slot]) = (j as u32, vector);
+        (row.ends[slot], row.vectors[slot]) = (j as u32, vector.as_vec3());
     }
 
     fn owners(&self, i: usize) -> Vec<usize> {
@@ -116,10 +116,10 @@ impl Editor<'_> {
             let row = self.bonds.row_mut(k);
             match other {
                 Some(other) => {
-                    row.vectors[slot] = row.vectors[slot].lerp(row.vectors[other], share);
+                    row.vectors[slot] = row.vector(slot).lerp(row.vector(other), share).as_vec3();
                     self.remove(k, other);
                 }
-                None => row.vectors[slot] += between * share,
+                None => row.vectors[slot] = (row.vector(slot) + between * share).as_vec3(),
             }
         }
         for &k in of_j.iter().filter(|&&k| k != i) {
@@ -129,15 +129,13 @@ impl Editor<'_> {
             if let Some(slot) = self.slot(k, j) {
                 let row = self.bonds.row_mut(k);
                 row.ends[slot] = i as u32;
-                row.vectors[slot] -= between * (1.0 - share);
+                row.vectors[slot] = (row.vector(slot) - between * (1.0 - share)).as_vec3();
             }
         }
         if let Some(slot) = self.slot(i, j) {
             self.remove(i, slot);
         }
-        let row = self.bonds.row_mut(i);
-        let n = *row.count as usize;
-        row.vectors[..n].iter_mut().for_each(|u| *u -= between * share);
+        self.bonds.row_mut(i).map_vectors(|u| u - between * share);
         self.touch(i, &of_i);
         self.touch(j, &of_j);
         self.is_dead[j] = true;
@@ -146,22 +144,21 @@ impl Editor<'_> {
     /// Splits i: it moves by `offset`, and a child at the opposite offset gets the row `child`.
     fn split(&mut self, i: usize, child: usize, offset: Vec3) {
         let owners = self.owners(i);
-        let own: Vec<(u32, Vec3)> =
-            self.bonds.ends(i).iter().copied().zip(self.bonds.vectors(i).iter().copied()).collect();
+        let own: Vec<(u32, Vec3)> = self.bonds.ends(i).iter().copied().zip(self.bonds.vectors(i)).collect();
         let row = self.bonds.row_mut(child);
         for (slot, (end, vector)) in own.iter().enumerate() {
-            (row.ends[slot], row.vectors[slot]) = (*end, *vector + offset);
+            (row.ends[slot], row.vectors[slot]) = (*end, (*vector + offset).as_vec3());
         }
         *row.count = own.len() as u32;
-        let row = self.bonds.row_mut(i);
-        row.vectors[..own.len()].iter_mut().for_each(|u| *u -= offset);
+        self.bonds.row_mut(i).map_vectors(|u| u - offset);
         for &k in &owners {
             if self.is_dead[k] {
                 continue;
             }
             if let Some(slot) = self.slot(k, i) {
-                let before = self.bonds.vectors(k)[slot];
-                self.bonds.row_mut(k).vectors[slot] = before + offset;
+                let row = self.bonds.row_mut(k);
+                let before = row.vector(slot);
+                row.vectors[slot] = (before + offset).as_vec3();
                 self.add(k, child, before - offset);
             }
         }
@@ -174,7 +171,7 @@ impl Editor<'_> {
 impl Embedded {
     /// Returns Σ_j u_ij u_ijᵀ/|u_ij|⁴, Jones 2014 Eq. 13 (1/m²).
     fn sampling(&self, i: usize) -> Mat3 {
-        self.bonds.vectors(i).iter().fold(Mat3::ZERO, |sum, &u| {
+        self.bonds.vectors(i).fold(Mat3::ZERO, |sum, u| {
             let squared = u.length_squared().max(Real::MIN_POSITIVE);
             sum + outer(u * (1.0 / (squared * squared)), u)
         })
@@ -182,7 +179,7 @@ impl Embedded {
 
     /// Returns the rest distance to the nearest neighbour (m).
     fn nearest(&self, i: usize) -> Real {
-        self.bonds.vectors(i).iter().map(|u| u.length_squared()).fold(Real::INFINITY, Real::min).sqrt()
+        self.bonds.vectors(i).map(|u| u.length_squared()).fold(Real::INFINITY, Real::min).sqrt()
     }
 
     /// Finds the eigenvalues of Eq. 13 at rest for the paper's rule: the smallest largest and the largest smallest one.
@@ -207,7 +204,7 @@ impl Embedded {
             Resampling::Gaps { split, merge } => {
                 let q = symmetric_eigen(self.sampling(i)).1;
                 // the direction with the sparsest sampling and the next one
-                let gaps = [q.z_axis, q.y_axis].map(|axis| (gap(vectors, axis), axis));
+                let gaps = [q.z_axis, q.y_axis].map(|axis| (gap(vectors.clone(), axis), axis));
                 let widest = if gaps[1].0 > gaps[0].0 { gaps[1] } else { gaps[0] };
                 Wish {
                     merge: Some(nearest).filter(|d| *d < merge * spacing),
@@ -217,7 +214,7 @@ impl Embedded {
             }
             Resampling::Eigenvalues { split, merge } => {
                 let (values, q) = symmetric_eigen(self.sampling(i));
-                let mean = vectors.iter().map(|u| u.length()).sum::<Real>() / vectors.len() as Real;
+                let mean = vectors.clone().map(|u| u.length()).sum::<Real>() / vectors.len() as Real;
                 let (smallest, largest) = self.rest.eigenvalues;
                 Wish {
                     merge: Some(-values.z).filter(|_| values.z > merge * largest),
@@ -309,7 +306,7 @@ impl Embedded {
             }
             let row = editor.bonds.ends(i).iter().zip(editor.bonds.vectors(i));
             let nearest = row.min_by(|a, b| a.1.length_squared().total_cmp(&b.1.length_squared()));
-            let Some((&j, &between)) = nearest else { continue };
+            let Some((&j, between)) = nearest else { continue };
             let j = j as usize;
             if editor.is_touched[j] {
                 continue;
@@ -354,7 +351,7 @@ impl Embedded {
             return false;
         }
         let vectors = bonds.vectors(i);
-        let centroid = vectors.iter().sum::<Vec3>() / vectors.len().max(1) as Real;
+        let centroid = vectors.clone().sum::<Vec3>() / vectors.len().max(1) as Real;
         let distance = centroid.length();
         if distance > SURFACE * self.support_radius[i] {
             let pops = match self.params.resampling {
@@ -449,7 +446,7 @@ struct Operations {
 }
 
 /// Returns the distance to the nearest neighbour along an axis, on the nearer side; 0 if one side has no neighbour.
-fn gap(vectors: &[Vec3], axis: Vec3) -> Real {
+fn gap(vectors: impl Iterator<Item = Vec3>, axis: Vec3) -> Real {
     let mut sides = [Real::INFINITY; 2];
     for u in vectors {
         let (along, squared) = (u.dot(axis), u.length_squared());

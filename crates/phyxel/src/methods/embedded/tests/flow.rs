@@ -77,7 +77,7 @@ fn noise_of_volumes_evens_out_and_slopes_stay() {
     for i in 0..particles.len() {
         let row = bonds.row_mut(i);
         let grown = |volumes: &[Real]| growth_to_even(&row, &method.basis[i], volumes, i, 1.0);
-        assert!((grown(&even) - 1.0).abs() < 1e-12, "{i}");
+        assert!((grown(&even) - 1.0).abs() < 1e-9, "{i}");
         if i == 100 {
             // det F falls as rest bonds grow
             let left = 0.3 - 3.0 * grown(&noisy).ln();
@@ -120,8 +120,7 @@ fn contact_radii_shrink_in_thin_sheets() {
     let thick = shares(&particles);
     assert!(thick.iter().filter(|s| **s < 1.0).count() < 30, "corners and edges at the most");
     for i in 0..particles.len() {
-        let row = method.bonds.row_mut(i);
-        row.vectors.iter_mut().for_each(|u| *u = vec3(1.6 * u.x, 0.3 * u.y, 1.6 * u.z));
+        method.bonds.row_mut(i).map_vectors(|u| vec3(1.6 * u.x, 0.3 * u.y, 1.6 * u.z));
     }
     method.compute_bases(&particles);
     method.follow_thickness(&mut particles);

@@ -30,8 +30,7 @@ fn disagree(method: &mut Embedded, particles: &Particles) {
     let mut random = Random::new(31);
     for i in 0..particles.len() {
         let noise = Mat3::from_cols(random.in_cube(), random.in_cube(), random.in_cube());
-        let row = method.bonds.row_mut(i);
-        row.vectors.iter_mut().for_each(|u| *u = (Mat3::IDENTITY + noise * 0.1) * *u);
+        method.bonds.row_mut(i).map_vectors(|u| (Mat3::IDENTITY + noise * 0.1) * u);
     }
     method.compute_bases(particles);
 }

@@ -23,7 +23,7 @@ fn embedding_finds_a_common_plastic_deformation() {
     }
     let plastic = Mat3::from_diagonal(vec3(1.3, 0.9, 1.0 / (1.3 * 0.9)));
     for i in 0..n {
-        method.bonds.row_mut(i).vectors.iter_mut().for_each(|u| *u = plastic * *u);
+        method.bonds.row_mut(i).map_vectors(|u| plastic * u);
     }
     method.compute_bases(&particles);
     method.params.embed_tolerance = 1e-10;
@@ -31,7 +31,8 @@ fn embedding_finds_a_common_plastic_deformation() {
     assert!(solved.converged && solved.iterations > 10, "{solved:?}");
     let shift = method.embedded_position[0] - plastic * particles.position[0];
     for (e, x) in method.embedded_position.iter().zip(&particles.position) {
-        assert!((*e - plastic * *x - shift).length() < 1e-9 * 0.05);
+        // rest bonds that have flowed are stored in single precision
+        assert!((*e - plastic * *x - shift).length() < 1e-6 * 0.05);
     }
 }
 
@@ -42,7 +43,7 @@ fn nonlinear_embedding_takes_the_energy_out() {
     let mut method = build(Params { embedding: Embedding::Nonlinear, ..wide() }, &mut particles);
     let plastic = Mat3::from_diagonal(vec3(1.2, 0.95, 1.0 / (1.2 * 0.95)));
     for i in 0..particles.len() {
-        method.bonds.row_mut(i).vectors.iter_mut().for_each(|u| *u = plastic * *u);
+        method.bonds.row_mut(i).map_vectors(|u| plastic * u);
     }
     method.compute_bases(&particles);
     let before = method.elastic_energy(&method.embedded_position, &particles.body).total();
@@ -65,7 +66,7 @@ fn pieces_are_joined_by_weighted_bonds() {
         let row = method.bonds.row_mut(i);
         let bonds = row.ends.iter().zip(&mut *row.vectors).take(*row.count as usize);
         let across = bonds.filter(|(j, _)| is_left(i) != is_left(**j as usize));
-        across.for_each(|(_, u)| *u *= 2.0 * support / u.length());
+        across.for_each(|(_, u)| *u *= (2.0 * support) as f32 / u.length());
     }
     method.compute_bases(&particles);
     assert_eq!(method.n_pieces(&particles), Some(2));
@@ -76,7 +77,7 @@ fn pieces_are_joined_by_weighted_bonds() {
         let bonds = row.ends.iter().zip(&mut *row.vectors).take(*row.count as usize);
         bonds
             .filter(|(j, _)| i == loose || **j as usize == loose)
-            .for_each(|(_, u)| *u *= 2.0 * support / u.length());
+            .for_each(|(_, u)| *u *= (2.0 * support) as f32 / u.length());
     }
     method.compute_bases(&particles);
     assert_eq!(method.n_pieces(&particles), Some(3));
@@ -89,7 +90,7 @@ fn flowed(params: Params) -> (Particles, Embedded) {
     for i in 0..particles.len() {
         let share = (particles.position[i].x / 0.7 - 0.5) * 0.9;
         let stretch = vec3(1.0 + share, 1.0, 1.0 / (1.0 + share));
-        method.bonds.row_mut(i).vectors.iter_mut().for_each(|u| *u *= stretch);
+        method.bonds.row_mut(i).map_vectors(|u| u * stretch);
         let x = particles.position[i];
         particles.position[i] = x * vec3(1.0, 1.0, 1.0) + vec3(0.3 * x.x * x.x, 0.0, 0.1 * x.x * x.z);
     }
@@ -240,7 +241,8 @@ fn merging_and_splitting_carry_the_deformation() {
     });
     assert!(method.tallies.n_splits > 1 && method.tallies.n_merges > 1, "{:?}", method.tallies);
     method.refit(&particles.position);
-    assert!(method.gradients.iter().all(|f| frobenius_norm(*f - map) < 1e-12));
+    // rest bonds of rows that change are stored in single precision
+    assert!(method.gradients.iter().all(|f| frobenius_norm(*f - map) < 3e-7));
 }
 
 /// Checks that thresholds which would split or merge the body at rest are refused.
