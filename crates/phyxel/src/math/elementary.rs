@@ -108,3 +108,18 @@ pub fn power(mut x: Real, mut n: u32) -> Real {
         x *= x;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Random;
+
+    #[test]
+    fn the_quick_cube_root_is_right_to_the_last_places() {
+        let mut random = Random::new(27);
+        for _ in 0..10_000 {
+            let x = exp(200.0 * (random.unit() - 0.5));
+            assert!((quick_cbrt(x) / cbrt(x) - 1.0).abs() < 1e-15, "{x:e}");
+        }
+    }
+}

@@ -57,13 +57,7 @@ pub(super) fn respond(
 }
 
 /// Finds normals and gaps of all pairs of the stepped group.
-fn meet(
-    pairs: &mut [Pair],
-    all: &AllGroups<'_, '_>,
-    outward: &[Outward],
-    has_moved: bool,
-    time_step: Real,
-) {
+fn meet(pairs: &mut [Pair], all: &AllGroups<'_, '_>, outward: &[Outward], has_moved: bool, time_step: Real) {
     let pairs = pairs.par_iter_mut().with_min_len(MIN_PAIRS);
     pairs.for_each(|pair| pair.meet(all, outward, has_moved, time_step));
 }

@@ -239,3 +239,49 @@ fn integrators_in_free_fall() {
         assert!(particles.velocity.iter().all(|v| (v.y + 9.81).abs() < 1e-10));
     }
 }
+
+/// Compares bases, which are summed in lanes, with sums over the bonds one by one, for rows of all lengths.
+#[test]
+fn bases_are_sums_over_the_bonds() {
+    let mut particles = lattice([6, 6, 6], 0.1, 0.3);
+    let mut method = build(wide(), &mut particles);
+    for i in 0..particles.len() {
+        let row = method.bonds.row_mut(i);
+        *row.count = (*row.count).min(9 + i as u32 % 24);
+    }
+    method.bonds.index_incoming();
+    disagree(&mut method, &particles);
+    for i in 0..particles.len() {
+        let (moment, weight_sum) = method.moment(i);
+        let own = &method.basis[i];
+        if own.is_degenerate() {
+            continue;
+        }
+        assert!(frobenius_norm(own.inverse_moment * moment - Mat3::IDENTITY) < 1e-11, "{i}");
+        assert!((own.weight_sum / weight_sum - 1.0).abs() < 1e-14);
+        let row = method.bonds.vectors(i).zip(method.bonds.weights(i));
+        let row_sum: Vec3 = row.map(|(u, w)| u * Real::from(*w)).sum();
+        assert!((own.row_sum - row_sum).length() < 1e-14);
+    }
+    assert!(method.n_degenerate() < particles.len() / 2);
+}
+
+/// Compares the bonds that are marked as near with the distances of their ends.
+#[test]
+fn near_bonds_are_those_within_the_rooms() {
+    let mut particles = lattice([6, 6, 6], 0.1, 0.3);
+    let given = matter(&mut particles, Law::Corotated, Some((1e6, 400.0)));
+    let mut method = Embedded::build(Params::default(), &mut particles, &given).unwrap();
+    let x: Vec<Vec3> = particles.position.iter().map(|&x| x * vec3(1.0, 0.6, 1.0)).collect();
+    method.forces_at(&x, &particles);
+    let mut n_near = 0;
+    for i in (0..particles.len()).filter(|&i| !method.basis[i].is_degenerate()) {
+        for (k, &j) in method.bonds.ends(i).iter().enumerate() {
+            let room = 0.5 * (method.room[i] + method.room[j as usize]);
+            let is_near = x[i].distance(x[j as usize]) < room;
+            n_near += usize::from(is_near);
+            assert_eq!(method.near[i] >> k & 1 == 1, is_near, "{i} {j}");
+        }
+    }
+    assert!(n_near > 100, "{n_near}");
+}
