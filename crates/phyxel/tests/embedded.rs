@@ -207,8 +207,8 @@ fn drops_lose_hardly_a_particle_and_gain_no_energy() {
             counter(&d.ledger, "update_energy"),
         );
         assert!(d.rise < 0.01, "{n_start} at {speed} m/s: {}", d.rise);
-        // single particles are lost by chance: of 13,608 at five speeds between 7.97 and 8.03 m/s 0 to 2 (0 to 4 here)
-        assert!(d.strays <= 5.0, "{n_start} at {speed} m/s: {}", d.strays);
+        // single particles are lost by chance: of 13,608 at five speeds between 7.97 and 8.03 m/s 0 to 2, one here
+        assert!(d.strays <= 2.0, "{n_start} at {speed} m/s: {}", d.strays);
         assert!(d.max_speed < 1.5 * speed, "{n_start} at {speed} m/s: {}", d.max_speed);
         assert!(counter(&d.ledger, "condition_p99") < 10.0);
     }

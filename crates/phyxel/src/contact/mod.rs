@@ -7,7 +7,7 @@ mod grips;
 mod motion;
 mod obstacles;
 
-pub(crate) use bodies::{AllGroups, BodyContactStep, BodyContacts, BodyTraits, GroupView, Outward, Pair};
+pub(crate) use bodies::{AllGroups, BodyContactStep, BodyContacts, BodyTraits, GroupView, Pair};
 pub use contacts::{ContactRow, Contacts, Other};
 pub(crate) use contacts::{Phase, STUCK, Shift, TOUCHES, TOUCHES_NOTHING, Touch};
 pub(crate) use grips::GripMove;

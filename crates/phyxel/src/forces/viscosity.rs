@@ -98,8 +98,8 @@ impl Viscosity {
         (self.cg.tolerance, self.cg.of_right_hand_side, self.cg.starts_preconditioned) =
             (TOLERANCE, false, true);
         let decay = self.prepare_at(bonds, mass, velocities) * time_step;
-        let inverse_mass = mass.par_iter().with_min_len(2048).map(|m| Vec3::splat(1.0 / m));
-        inverse_mass.collect_into_vec(&mut self.inverse_mass);
+        self.inverse_mass.clear();
+        self.inverse_mass.extend(mass.iter().map(|m| Vec3::splat(1.0 / m)));
         free(&mut self.inverse_mass);
         let Self { cg, prepared, answers, aside, momentum, inverse_mass } = self;
         if decay <= MOST_DECAY_IN_TWO {
@@ -115,8 +115,8 @@ impl Viscosity {
             }
             return Solved { iterations: n_parts, ..Solved::nothing_to_do() };
         }
-        let moving = velocities.par_iter().zip(mass).with_min_len(2048);
-        moving.map(|(v, m)| *v * *m).collect_into_vec(momentum);
+        momentum.clear();
+        momentum.extend(velocities.iter().zip(mass).map(|(v, m)| *v * *m));
         let add_inertia = |v: &[Vec3], out: &mut [Vec3]| {
             let rows = out.par_iter_mut().with_min_len(512).enumerate();
             rows.for_each(|(i, out)| *out = v[i] * mass[i] - *out * time_step);

@@ -133,23 +133,21 @@ impl PointAnswer {
     }
 }
 
-/// Symmetric lists with the two weights of every bond: the bonds that end at i are in its own row.
+/// Symmetric lists with the two weights `[w_ij, w_ji]` of every bond: the bonds that end at i are in its own row.
 #[derive(Clone, Copy, Debug)]
 pub struct WeightedBonds<'a> {
     /// Symmetric lists: j is in row i whenever i is in row j.
     pub neighbors: &'a Neighbors,
-    /// Weight w_ij of each bond.
-    pub own: &'a [f32],
-    /// Weight w_ji of each bond; the same slice where both are equal.
-    pub incoming: &'a [f32],
+    /// Weights `[w_ij, w_ji]` of each bond.
+    pub weights: &'a [[f32; 2]],
 }
 
 impl WeightedBonds<'_> {
     #[inline(always)]
-    fn row(&self, i: usize, weights: &'_ [f32]) -> impl Iterator<Item = (usize, usize, Real)> {
+    fn row(&self, i: usize, side: usize) -> impl Iterator<Item = (usize, usize, Real)> {
         let range = self.neighbors.range(i);
-        let row = range.clone().zip(&self.neighbors.indices()[range.clone()]).zip(&weights[range]);
-        row.map(|((bond, &j), &weight)| (bond, j as usize, Real::from(weight)))
+        let row = range.clone().zip(&self.neighbors.indices()[range.clone()]).zip(&self.weights[range]);
+        row.map(move |((bond, &j), weight)| (bond, j as usize, Real::from(weight[side])))
     }
 }
 
@@ -164,12 +162,12 @@ impl BondRows for WeightedBonds<'_> {
 
     #[inline(always)]
     fn own(&self, i: usize) -> impl Iterator<Item = (usize, usize, Real)> {
-        self.row(i, self.own)
+        self.row(i, 0)
     }
 
     #[inline(always)]
     fn incoming(&self, i: usize) -> impl Iterator<Item = (usize, usize, Real)> {
-        self.row(i, self.incoming)
+        self.row(i, 1)
     }
 }
 
@@ -373,10 +371,9 @@ mod tests {
         let neighbors = Neighbors::from_rows(n, |i, row| {
             row.extend((0..n as u32).filter(|&j| (1..5).contains(&j.abs_diff(i as u32))));
         });
-        let own = vec![0.5; neighbors.n_bonds()];
-        let incoming: Vec<f32> =
-            (0..neighbors.n_bonds()).map(|bond| 0.3 + 0.01 * (bond % 7) as f32).collect();
-        let bonds = WeightedBonds { neighbors: &neighbors, own: &own, incoming: &incoming };
+        let weights: Vec<[f32; 2]> =
+            (0..neighbors.n_bonds()).map(|bond| [0.5, 0.3 + 0.01 * (bond % 7) as f32]).collect();
+        let bonds = WeightedBonds { neighbors: &neighbors, weights: &weights };
         for far in [0.0, 1e4] {
             let at = |i: usize, k: usize| vec3(wave(i, k) + far, wave(i, k + 1), wave(i, k + 2) - far);
             let references: Vec<Vec3> = (0..n).map(|i| at(i, 0)).collect();

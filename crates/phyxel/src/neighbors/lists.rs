@@ -18,7 +18,7 @@ pub struct Reverse {
     owners: Vec<u32>,
 }
 
-const ROWS_PER_TASK: usize = 256;
+const ROWS_PER_TASK: usize = 1024;
 /// Number of rows that one task changes.
 const ROWS_AT_ONCE: usize = 256;
 

@@ -3,10 +3,6 @@
 use super::{FARTHEST_TOUCH, HORIZON, Member, SKIN};
 use crate::geometry::Aabb;
 use crate::math::{Mat3, Real, Vec3, outer, svd, trace};
-use rayon::prelude::*;
-
-/// Number of members whose motions are summed up in one go.
-const PART: usize = 1024;
 
 /// Relative motion of bodies that is allowed before pairs must be listed anew.
 #[derive(Clone, Debug, Default)]
@@ -44,26 +40,12 @@ impl Motions {
         listed_at: &[Vec3],
         n_bodies: usize,
         spacing: Real,
-        expected: impl Fn(&Member) -> Vec3 + Sync,
+        expected: impl Fn(&Member) -> Vec3,
     ) -> Self {
-        // members of a body follow each other
-        let parts = || members.par_chunks(PART).zip(listed_at.par_chunks(PART)).with_min_len(2);
-        let fits: Vec<Vec<(u32, AffineFit)>> = parts()
-            .map(|(members, listed_at)| {
-                let mut fits: Vec<(u32, AffineFit)> = Vec::new();
-                for (m, &listed) in members.iter().zip(listed_at) {
-                    if fits.last().is_none_or(|last| last.0 != m.body) {
-                        fits.push((m.body, AffineFit::default()));
-                    }
-                    if let Some((_, fit)) = fits.last_mut() {
-                        fit.add(listed, expected(m));
-                    }
-                }
-                fits
-            })
-            .collect();
         let mut sums = vec![AffineFit::default(); n_bodies];
-        fits.iter().flatten().for_each(|(body, fit)| sums[*body as usize].add_all(fit));
+        for (m, &listed) in members.iter().zip(listed_at) {
+            sums[m.body as usize].add(listed, expected(m));
+        }
         let total: Vec3 = sums.iter().map(|s| s.to - s.from).sum();
         let maps: Vec<(Vec3, Vec3, Mat3)> = sums.iter().map(AffineFit::solve).collect();
         let motion = |&(from, to, map): &(Vec3, Vec3, Mat3)| BodyMotion {
@@ -72,29 +54,13 @@ impl Motions {
             approach: (1.0 - svd(map).sigma.z).max(0.0) * (FARTHEST_TOUCH + SKIN) * spacing,
         };
         let mut bodies: Vec<BodyMotion> = maps.iter().map(motion).collect();
-        let deviations: Vec<Vec<(u32, Real, Real)>> = parts()
-            .map(|(members, listed_at)| {
-                let mut most: Vec<(u32, Real, Real)> = Vec::new();
-                for (m, &listed) in members.iter().zip(listed_at) {
-                    let (body, now) = (m.body as usize, expected(m));
-                    let (from, to, map) = maps[body];
-                    let spread = (now - listed - (to - from)).length();
-                    let off = (now - to - map * (listed - from)).length();
-                    match most.last_mut() {
-                        Some(last) if last.0 == m.body => {
-                            *last = (m.body, last.1.max(spread), last.2.max(off));
-                        }
-                        _ => most.push((m.body, spread, off)),
-                    }
-                }
-                most
-            })
-            .collect();
         let mut off = vec![0.0; n_bodies];
-        for &(body, spread, away) in deviations.iter().flatten() {
-            let body = body as usize;
+        for (m, &listed) in members.iter().zip(listed_at) {
+            let (body, now) = (m.body as usize, expected(m));
+            let (from, to, map) = maps[body];
+            let spread = (now - listed - bodies[body].common).length();
             bodies[body].spread = bodies[body].spread.max(spread);
-            off[body] = Real::max(off[body], away);
+            off[body] = Real::max(off[body], (now - to - map * (listed - from)).length());
         }
         bodies.iter_mut().zip(off).for_each(|(body, off)| body.approach += 2.0 * off);
         Self { bodies, mean: total / (members.len() as Real).max(1.0) }
@@ -138,14 +104,6 @@ impl AffineFit {
         self.to += to;
         self.moment += outer(from, from);
         self.product += outer(to, from);
-    }
-
-    fn add_all(&mut self, other: &Self) {
-        self.n += other.n;
-        self.from += other.from;
-        self.to += other.to;
-        self.moment += other.moment;
-        self.product += other.product;
     }
 
     /// Returns the centres before and after, and the linear map about them; the identity if the points are coplanar.

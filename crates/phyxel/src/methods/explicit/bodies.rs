@@ -1,10 +1,9 @@
 //! Response of explicit steps to other bodies: pairs of particles exchange impulses (Gauss-Seidel with a warm start).
 
 use super::Phase;
-use crate::contact::{AllGroups, BodyContactStep, Outward, Pair, Shift};
+use crate::contact::{AllGroups, BodyContactStep, Pair, Shift};
 use crate::math::{Real, Vec3};
 use crate::particles::Particles;
-use rayon::prelude::*;
 
 /// Number of sweeps over the pairs, alternately forwards and backwards.
 const SWEEPS: usize = 4;
@@ -12,10 +11,6 @@ const SWEEPS: usize = 4;
 const LEFT: Real = 0.01;
 /// Time in which larger overlaps are removed (s).
 const PARTING_TIME: Real = 0.01;
-/// Gap under which pairs take part in the exchange of impulses whatever their speed (touching distances).
-const CLOSE: Real = 0.1;
-/// Smallest number of pairs per parallel task.
-const MIN_PAIRS: usize = 256;
 /// Largest fraction of an overlap that one step removes.
 const MOST_PARTED: Real = 0.2;
 
@@ -31,50 +26,28 @@ pub(super) fn respond(
 ) {
     let (pairs, outward, mut all) = bodies.parts(particles);
     if phase == Phase::AfterMoving {
-        meet(pairs, &all, outward, true, time_step);
-        for pair in pairs.iter_mut().filter(|pair| pair.is_met && pair.is_own && pair.gap < 0.0) {
+        for pair in pairs.iter_mut() {
+            pair.meet(&all, outward, true, time_step);
             part(pair, &mut all, time_step, pushes);
         }
         return;
     }
     if phase == Phase::BeforeMoving && !has_begun {
-        meet(pairs, &all, outward, false, time_step);
+        pairs.iter_mut().for_each(|pair| pair.meet(&all, outward, false, time_step));
     }
     if !has_begun {
         pairs.iter_mut().for_each(|pair| guess(pair, &mut all, phase));
     }
-    let active = active(pairs, &all, time_step);
     for sweep in 0..SWEEPS {
         if sweep % 2 == 0 {
-            active.iter().for_each(|&k| exchange(&mut pairs[k as usize], &mut all, time_step));
+            pairs.iter_mut().for_each(|pair| exchange(pair, &mut all, time_step));
         } else {
-            active.iter().rev().for_each(|&k| exchange(&mut pairs[k as usize], &mut all, time_step));
+            pairs.iter_mut().rev().for_each(|pair| exchange(pair, &mut all, time_step));
         }
     }
-    pairs.par_iter_mut().with_min_len(MIN_PAIRS).for_each(|pair| keep(pair, phase));
+    pairs.iter_mut().for_each(|pair| keep(pair, phase));
     // the holder of a particle takes the impulse: after this, the particle is led back and the impulse recorded
-    active.iter().for_each(|&k| hand_to_holders(&mut pairs[k as usize], &mut all));
-}
-
-/// Finds normals and gaps of all pairs of the stepped group.
-fn meet(pairs: &mut [Pair], all: &AllGroups<'_, '_>, outward: &[Outward], has_moved: bool, time_step: Real) {
-    let pairs = pairs.par_iter_mut().with_min_len(MIN_PAIRS);
-    pairs.for_each(|pair| pair.meet(all, outward, has_moved, time_step));
-}
-
-/// Returns the numbers of the pairs that may touch within the step even if impulses on their particles double the speed of
-/// their approach: a small part of those that are listed.
-fn active(pairs: &[Pair], all: &AllGroups<'_, '_>, time_step: Real) -> Vec<u32> {
-    let is_active = |k: &u32| {
-        let pair = &pairs[*k as usize];
-        if !(pair.is_met && pair.is_own) {
-            return false;
-        }
-        let approach = pair.normal.dot(all.velocity(pair.b) - all.velocity(pair.a)).max(0.0) * time_step;
-        let touch = all.radius(pair.a) + all.radius(pair.b);
-        pair.exchange.pushed > 0.0 || pair.gap < 2.0 * approach + CLOSE * touch
-    };
-    (0..pairs.len() as u32).into_par_iter().with_min_len(MIN_PAIRS).filter(is_active).collect()
+    pairs.iter_mut().for_each(|pair| hand_to_holders(pair, &mut all));
 }
 
 /// Starts with the impulses that the last step needed at this pair. If the pair joins two groups, each group takes its
@@ -115,6 +88,9 @@ fn keep(pair: &mut Pair, phase: Phase) {
 /// friction across.
 #[inline]
 fn exchange(pair: &mut Pair, all: &mut AllGroups<'_, '_>, time_step: Real) {
+    if !(pair.is_met && pair.is_own) {
+        return;
+    }
     let n = pair.normal;
     let [at_a, at_b] = pair.mobility;
     let relative = all.velocity(pair.a) - all.velocity(pair.b);
@@ -143,6 +119,9 @@ fn exchange(pair: &mut Pair, all: &mut AllGroups<'_, '_>, time_step: Real) {
 
 /// Removes part of an overlap: each particle moves according to its mass, in the step of its own group.
 fn part(pair: &mut Pair, all: &mut AllGroups<'_, '_>, time_step: Real, pushes: &mut Vec<Shift>) {
+    if !(pair.is_met && pair.is_own) {
+        return;
+    }
     let touch = all.radius(pair.a) + all.radius(pair.b);
     let apart = all.position(pair.a, true, time_step) - all.position(pair.b, true, time_step);
     pair.gap = apart.dot(pair.normal) + pair.beyond - touch;

@@ -59,15 +59,6 @@ pub struct Reference {
     viscous: Viscosity,
 }
 
-/// Weights of the bonds, 0 outside a support. Any positive weights are exact for affine motion, so f32 costs no accuracy.
-#[derive(Clone, Debug, Default)]
-struct BondWeights {
-    /// Weight w_ij of each bond.
-    own: Vec<f32>,
-    /// Weight w_ji of each bond; empty if it is that of w_ij everywhere, as with supports of one size.
-    incoming: Vec<f32>,
-}
-
 /// Data that depend only on the rest shape.
 #[derive(Clone, Debug, Default)]
 struct RestShape {
@@ -77,7 +68,9 @@ struct RestShape {
     /// Symmetric lists of all particles within the supports, also of those without noticeable weight, which tell contact
     /// where the surface is.
     surroundings: Neighbors,
-    weights: BondWeights,
+    /// Weights `[w_ij, w_ji]` of each bond: i's weight of j and j's weight of i, 0 outside a support. Any positive
+    /// weights are exact for affine motion, so f32 costs no accuracy.
+    weights: Vec<[f32; 2]>,
     particles: Vec<RestParticle>,
     /// Particles whose neighbours do not span three dimensions: they cause no elastic force.
     degenerate: Vec<u32>,
@@ -176,8 +169,8 @@ impl Method for Reference {
     fn n_pieces(&self, particles: &Particles) -> Option<usize> {
         let RestShape { neighbors, weights, .. } = &self.rest;
         Some(count_pieces(particles.len(), |i| {
-            let row = neighbors.row(i).iter().zip(&weights.own[neighbors.range(i)]);
-            row.filter(|(_, w)| **w > 0.0).map(|(&j, _)| j)
+            let row = neighbors.row(i).iter().zip(&weights[neighbors.range(i)]);
+            row.filter(|(_, w)| w[0] > 0.0 || w[1] > 0.0).map(|(&j, _)| j)
         }))
     }
 
@@ -270,9 +263,9 @@ impl Reference {
     /// Returns the bonds of particle i: w_ij, u_ij and x_ij.
     fn row<'a>(&'a self, positions: &'a [Vec3], i: usize) -> impl Iterator<Item = (Real, Vec3, Vec3)> + 'a {
         let neighbors = &self.rest.neighbors;
-        neighbors.row(i).iter().zip(&self.rest.weights.own[neighbors.range(i)]).map(move |(&j, &w)| {
+        neighbors.row(i).iter().zip(&self.rest.weights[neighbors.range(i)]).map(move |(&j, w)| {
             let j = j as usize;
-            (Real::from(w), self.rest_position[j] - self.rest_position[i], positions[j] - positions[i])
+            (Real::from(w[0]), self.rest_position[j] - self.rest_position[i], positions[j] - positions[i])
         })
     }
 
@@ -290,9 +283,7 @@ impl Reference {
 
 impl RestShape {
     fn weighted_bonds(&self) -> WeightedBonds<'_> {
-        let BondWeights { own, incoming } = &self.weights;
-        let incoming = if incoming.is_empty() { own } else { incoming };
-        WeightedBonds { neighbors: &self.neighbors, own, incoming }
+        WeightedBonds { neighbors: &self.neighbors, weights: &self.weights }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Construction of the rest shape from particles: support radii, volumes, bonds, moments.
 
-use super::{BondWeights, Params, Reference, RestParticle, RestShape, Support, VolumeRule};
+use super::{Params, Reference, RestParticle, RestShape, Support, VolumeRule};
 use crate::forces::Viscosity;
 use crate::geometry::Sampling;
 use crate::kernels;
@@ -93,7 +93,7 @@ impl Reference {
         let points = Points { positions: rest, keys: &keys };
         self.rest.surroundings = within_radius(points, |i| h[i]).symmetrized();
         let neighbors = within_radius(points, |i| REACH * h[i]).symmetrized();
-        let weights = BondWeights::new(&neighbors, rest, h);
+        let weights = weights(&neighbors, rest, h);
         (self.rest.neighbors, self.rest.weights) = (neighbors, weights);
         self.find_rest_particles(particles);
         let n = particles.len();
@@ -112,8 +112,8 @@ impl Reference {
             .into_par_iter()
             .map(|i| {
                 let own = || {
-                    let row = neighbors.row(i).iter().zip(&weights.own[neighbors.range(i)]);
-                    row.map(|(&j, &w)| (Real::from(w), rest[j as usize] - rest[i]))
+                    let row = neighbors.row(i).iter().zip(&weights[neighbors.range(i)]);
+                    row.map(|(&j, w)| (Real::from(w[0]), rest[j as usize] - rest[i]))
                 };
                 let a = moment(own());
                 let inverse = safe_inverse(a, MOMENT_TOLERANCE);
@@ -142,24 +142,17 @@ fn support_factor(support: Support, sampling: Sampling) -> Real {
     }
 }
 
-impl BondWeights {
-    /// Computes the weights by the poly6 shape of each end's own support; constants cancel in the fit.
-    fn new(neighbors: &Neighbors, rest: &[Vec3], support_radius: &[Real]) -> Self {
-        let weights = |of_end: bool| {
-            let rows =
-                (0..neighbors.n_rows()).flat_map(|i| neighbors.row(i).iter().map(move |&j| (i, j as usize)));
-            let weight = |(i, j): (usize, usize)| {
-                let owner = if of_end { j } else { i };
-                kernels::poly6_shape(rest[i].distance_squared(rest[j]), support_radius[owner]) as f32
-            };
-            let mut weights = Vec::with_capacity(neighbors.n_bonds());
-            weights.extend(rows.map(weight));
-            weights
-        };
-        let (own, incoming) = (weights(false), weights(true));
-        let are_even = own == incoming;
-        Self { own, incoming: if are_even { Vec::new() } else { incoming } }
+/// Returns `[w_ij, w_ji]` of every bond, by the poly6 shape of each end's own support; constants cancel in the fit.
+fn weights(neighbors: &Neighbors, rest: &[Vec3], support_radius: &[Real]) -> Vec<[f32; 2]> {
+    let mut all = Vec::with_capacity(neighbors.n_bonds());
+    for i in 0..neighbors.n_rows() {
+        all.extend(neighbors.row(i).iter().map(|&j| {
+            let j = j as usize;
+            let squared = rest[i].distance_squared(rest[j]);
+            [i, j].map(|k| kernels::poly6_shape(squared, support_radius[k]) as f32)
+        }));
     }
+    all
 }
 
 /// Sets masses and volumes as in Mueller 2004 Sec. 3.2: m_i = s r̄_i³ ρ with one s so that smoothed densities are right

@@ -182,7 +182,7 @@ fn paper_volumes_of_a_lattice_cube() {
     assert!((total / 0.512 - 1.605).abs() < 0.005, "{}", total / 0.512);
     let counts = (0..512).map(|i| {
         let row = method.rest.neighbors.range(i);
-        method.rest.weights.own[row].iter().filter(|w| **w > 0.0).count()
+        method.rest.weights[row].iter().filter(|w| w[0] > 0.0).count()
     });
     // 8 of the 178 in the support have weights under 0.001
     assert_eq!(counts.max(), Some(170));
