@@ -86,7 +86,7 @@ impl Embedded {
             stiffness if stiffness > 0.0 => square(support_radius[i]) / stiffness,
             _ => 0.0,
         };
-        let scale = sum_over(n, |i| square(support_radius[i]) / inverse(i).max(Real::MIN_POSITIVE));
+        let scale = sum_over(n, stiffness);
         let target = square(params.embed_tolerance) * scale;
         let (solver, force) = viscous.buffers();
         (solver.of_right_hand_side, solver.starts_preconditioned) = (false, false);
